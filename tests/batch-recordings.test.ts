@@ -153,6 +153,28 @@ test("Gemini's recorded batch and its results are read", async () => {
   assert.deepEqual(await resultsAt(host, geminiBatch), [{ customId: '0', result }]);
 });
 
+test("Gemini's batches take one text a line to embed, and answer as a live call does", async () => {
+  const host = batchHostOf({ kind: 'google', wishes: {} })!;
+  const path = '/v1beta/models/gemini-embedding-001:batchEmbedContents';
+  const request = { model: 'models/gemini-embedding-001', content: { parts: [{ text: 'one' }] } };
+  const metadata = { custom_id: '0' };
+  assert.deepEqual(host.writeLine('0', path, { requests: [request] }), { request, metadata });
+  const paths: string[] = [];
+  const calls = callsWith(geminiBatch);
+  const send: HostCalls['send'] = (at, body) => (paths.push(at), calls.send(at, body));
+  await host.create({ ...calls, send }, { ...sent, path }, null);
+  assert.deepEqual(paths, ['/v1beta/models/gemini-embedding-001:asyncBatchEmbedContent']);
+  const embedding = { values: [0.5, 0.25] };
+  for (const [response, usageMetadata] of [
+    [{ embedding, tokenCount: '7' }, { promptTokenCount: 7 }],
+    [{ embedding }, {}],
+  ])
+    assert.deepEqual(host.readLine({ response, metadata }), {
+      customId: '0',
+      result: { status: 200, body: { embeddings: [embedding], usageMetadata } },
+    });
+});
+
 test("xAI's recorded batch and its results are read", async () => {
   const host = batchHostOf({ kind: 'openai-compatible', wishes: { batches: 'xai' } })!;
   /** For grok-4.3, on 2026-08-10. */
@@ -220,7 +242,8 @@ test('a host runs only calls that its batch API takes', () => {
   ];
   for (const [host, path, isTaken] of [
     [gemini, '/v1beta/models/m:generateContent', true],
-    [gemini, '/v1beta/models/m:batchEmbedContents', false],
+    [gemini, '/v1beta/models/m:batchEmbedContents', true],
+    [gemini, '/v1beta/models/m:countTokens', false],
     [xAi, '/chat/completions', true],
     [xAi, '/embeddings', false],
     [mistral, '/embeddings', true],

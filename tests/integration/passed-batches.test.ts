@@ -27,7 +27,7 @@ import { until } from '../support/until.ts';
 
 const others = { openai: 'other-openai', anthropic: 'other-anthropic' };
 const passing = await startPassing(
-  { [others.openai]: 'openai', [others.anthropic]: 'anthropic', azure: 'openai' },
+  { [others.openai]: 'openai', [others.anthropic]: 'anthropic', azure: 'openai', gemini: 'gemini' },
   {
     azure: {
       prices: { ...full, batch: 0.5 },
@@ -45,6 +45,11 @@ const passing = await startPassing(
       type: 'embedding',
       prices: { input: 2, output: 0, batch: 0.5 },
       routes: [{ provider: others.openai, model: 'vectors' }],
+    },
+    'gemini-vectors': {
+      type: 'embedding',
+      prices: { input: 2, output: 0, batch: 0.5 },
+      routes: [{ provider: 'gemini', model: 'gemini-embedding-001' }],
     },
     dear: {
       prices: { input: 20, output: 40, batch: 0.5 },
@@ -221,6 +226,41 @@ test('embeddings are passed at half the price, but for a line that takes several
     assert.equal(embedding.batches[0]!.endpoint, url);
   }
   assert.equal(provider.billed.length, 0);
+});
+
+test("Gemini's batches embed lines of one text; lines of several are live calls", async () => {
+  const embedding = { values: [0.5, 0.25] };
+  const provider = new BatchProvider(() => {
+    const body = { embedding, tokenCount: String(tokens.input) };
+    return { status: 200, body, billedMicros: tokens.input };
+  });
+  providers.set('gemini', provider);
+  provider.before = ({ path }) =>
+    path.endsWith(':batchEmbedContents')
+      ? answerJson({
+          embeddings: [embedding, embedding],
+          usageMetadata: { promptTokenCount: tokens.input },
+        })
+      : null;
+  const made = await newKey();
+  const client = openAi(made);
+  const lines = ['one', ['two', 'too']].map((input, index) =>
+    JSON.stringify({
+      custom_id: prompts[index],
+      method: 'POST',
+      url: '/v1/embeddings',
+      body: { model: 'gemini-vectors', input },
+    }),
+  );
+  const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+  const { id } = await client.batches.create({
+    input_file_id: (await client.files.create({ purpose: 'batch', file })).id,
+    endpoint: '/v1/embeddings',
+    completion_window: '24h',
+  });
+  assert.deepEqual((await hurried(made, id)).slice(0, 2), good.slice(0, 2));
+  await assertSpent(made, tokens.input + 2 * tokens.input);
+  assert.equal(provider.billMicros, tokens.input);
 });
 
 test('Azure runs the deployment that its batches have, and no lines of a model without one', async () => {

@@ -61,7 +61,8 @@ export function stepOf({ method, path, body }: Request): Asked | null {
   const isAtXai = isEmptyBatch(body) || id.startsWith('xbatch_');
   const form = forms[root] ?? (isAtXai ? 'xai' : 'openai');
   const asked = (step: Step) => ({ step, form, id });
-  if (root === 'v1beta/models') return action === 'batchGenerateContent' ? asked('create') : null;
+  if (root === 'v1beta/models')
+    return /^batchGenerateContent$|^asyncBatch/.test(action) ? asked('create') : null;
   if (action === 'cancel') return asked('cancel');
   if (action === 'results') return asked('read');
   if (action === 'requests') return asked('create');

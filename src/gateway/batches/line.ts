@@ -108,8 +108,10 @@ export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   const host = batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
   if (!host?.paths.test(firstCall.written.path)) return null;
   if (host.hasOwnModels && batchModel === null) return null;
+  const { inputs = 0 } = firstCall;
+  if (inputs > (host.lineInputsMax ?? inputs)) return null;
   const route = { provider: name.provider, upstreamModel, format };
-  return { route, max: host.max ?? {}, inputs: firstCall.inputs ?? 0 };
+  return { route, max: host.max ?? {}, inputs };
 }
 
 /** `inputs`: of the line. `max`: as in BatchHost. */

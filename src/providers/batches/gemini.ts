@@ -1,16 +1,18 @@
 // Gemini's batches: the lines come with the request, and the results with the batch, as one JSON text.
 // So a batch is short: its results must fit into the longest answer that is read.
-// https://ai.google.dev/api/batch-api (read 2026-11-29)
-import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+// https://ai.google.dev/api/batch-api (read 2026-11-29); embeddings as in npm `@google/genai` 3.3.
+import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
 import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
 
 const path = '/v1beta/batches';
+const embed = ':batchEmbedContents';
 /** The results are in the list, too. */
 const listed = 10;
 
 export const geminiBatches: BatchHost = {
-  paths: /:generateContent$/,
+  paths: /:(?:generateContent|batchEmbedContents)$/,
+  lineInputsMax: 1,
   // It takes 20 MB, and a line grows when it is written.
   max: { lines: 100, bytes: 8 * 1024 * 1024 },
   frame: (mark) => ({
@@ -18,9 +20,14 @@ export const geminiBatches: BatchHost = {
     between: ',',
     end: ']}}}}',
   }),
-  writeLine: (customId, _path, request) => ({ request, metadata: { custom_id: customId } }),
+  writeLine(customId, live, body) {
+    const [request] = live.endsWith(embed) ? listOf(body['requests']) : [body];
+    return { request, metadata: { custom_id: customId } };
+  },
   async create(calls, { path: live, lines }) {
-    const at = live.replace(/:generateContent$/, ':batchGenerateContent');
+    const at = live.endsWith(embed)
+      ? live.replace(embed, ':asyncBatchEmbedContent')
+      : live.replace(/:generateContent$/, ':batchGenerateContent');
     return idOf(await calls.send(at, { ...lines, headers: {} }));
   },
   find,
@@ -87,9 +94,19 @@ async function* read(calls: HostCalls, at: string): AsyncGenerator<ReadLine> {
 function readLine({ response, error, metadata }: JsonObject): RemoteLine | null {
   const { custom_id: customId } = objectOf(metadata);
   if (typeof customId !== 'string') return null;
-  if (isObject(response)) return { customId, result: { status: 200, body: response } };
+  if (isObject(response))
+    return { customId, result: { status: 200, body: asLiveAnswer(response) } };
   if (!isObject(error)) return null;
   return { customId, result: { status: statusOf(error), body: { error } } };
+}
+
+/** A line has one text, and a live call a list of them. */
+function asLiveAnswer(response: JsonObject): JsonObject {
+  const { embedding, tokenCount } = response;
+  if (embedding === undefined) return response;
+  // A count of 64 bits is written as text.
+  const counted = tokenCount !== undefined && { promptTokenCount: Number(tokenCount) };
+  return { embeddings: [embedding], usageMetadata: { ...counted } };
 }
 
 /** HTTP's word for a google.rpc.Status. */

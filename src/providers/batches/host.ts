@@ -82,6 +82,8 @@ export type BatchHost = {
   readonly paths: RegExp;
   /** Left out: as far as any host goes. */
   readonly max?: Partial<BatchMax>;
+  /** The most texts to embed in one line. Left out: any number. */
+  readonly lineInputsMax?: number;
   /** Text around and between the lines. */
   readonly frame: (mark: string) => {
     readonly begin: string;
