@@ -44,6 +44,7 @@ const plain = {
   contextTokens: null,
   lacks: new Set<string>(),
   costPpm: 1_000_000,
+  batchModel: null,
 };
 
 function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
