@@ -22,7 +22,7 @@ import {
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts';
 
-const kills = Number(process.env['TOLLGATE_KILLS'] ?? scaled(3, 12));
+const kills = Number(process.env['TOLLGATE_KILLS'] ?? scaled(2, 12));
 const paymentsPerKill = 3;
 const webhooks = 3;
 /** A limit for hangs only. What a killed gateway had taken is tried again when its lease ends. */

@@ -23,7 +23,7 @@ import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
 const kills = Number(process.env['TOLLGATE_KILLS'] ?? scaled(1, 3));
-const lines = kills > 3 ? 10_000 : 300;
+const lines = kills > 3 ? 10_000 : scaled(150, 300);
 const threads = 2;
 /** What a thread runs at once. */
 const linesAtOnce = 16;

@@ -77,13 +77,14 @@ function lastSent(): Record<string, unknown> {
   return gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
 }
 
+/** In the order of their bytes. */
 const unknownNames = [
-  'n_predict',
   'MAX_TOKENS',
-  'extra_body',
-  'options',
-  'custom_logit_processor',
   '__proto__',
+  'custom_logit_processor',
+  'extra_body',
+  'n_predict',
+  'options',
 ];
 
 test('an unknown field at any endpoint and depth is left out and listed, and never sent', async () => {
@@ -91,18 +92,15 @@ test('an unknown field at any endpoint and depth is left out and listed, and nev
   for (const mode of ['live', 'test'] as const) {
     const caller = mode === 'live' ? key : (await gateway.makeKey({ mode })).key;
     for (const { name } of endpoints) {
-      for (const field of unknownNames) {
-        const fields = JSON.parse(`{"${field}":{"n":2}}`) as object;
-        const reply = await post({ name, key: caller, fields });
-        assert.deepEqual([reply.status, ignoredBy(reply)], [200, [field]], reply.text);
-        const { warnings } = reply.json<{ warnings?: { param: string }[] }>();
-        const warned = name === 'responses' ? [field] : undefined;
-        assert.deepEqual(
-          warnings?.map(({ param }) => param),
-          warned,
-        );
-        if (mode === 'live') assert.ok(!Object.hasOwn(lastSent(), field), field);
-      }
+      const fields = Object.fromEntries(unknownNames.map((field) => [field, { n: 2 }]));
+      const reply = await post({ name, key: caller, fields });
+      const ignored = ignoredBy(reply).toSorted();
+      assert.deepEqual([reply.status, ignored], [200, unknownNames], reply.text);
+      const { warnings } = reply.json<{ warnings?: { param: string }[] }>();
+      const warned = warnings?.map(({ param }) => param).toSorted();
+      assert.deepEqual(warned, name === 'responses' ? unknownNames : undefined);
+      if (mode === 'live')
+        for (const field of unknownNames) assert.ok(!Object.hasOwn(lastSent(), field), field);
     }
   }
   const deep = user([{ type: 'text', text: 'x', Max_Tokens: 9 }]);
@@ -147,9 +145,9 @@ test('an unknown field without a value is left out and not listed', async () => 
 
 test('with `limits.unknown_fields: refuse` an unknown field is a 400 that names it, and nothing is sent', async () => {
   const { key, account } = await strict.makeKey({ mode: 'live', creditUsd: 5 });
-  for (const { name, path, body } of endpoints) {
-    for (const field of unknownNames) {
-      const fields = JSON.parse(`{"${field}":{"n":2}}`) as object;
+  for (const [index, { name, path, body }] of endpoints.entries()) {
+    for (const field of unknownNames.filter((_, at) => at % endpoints.length === index)) {
+      const fields = Object.fromEntries([[field, { n: 2 }]]);
       const reply = await strict.post(path, { key, body: body(fields) });
       assert.deepEqual([reply.status, reply.error.code], [400, 'invalid_request'], reply.text);
       assert.match(reply.error.message, new RegExp(`^${field} is an unknown field.*pass_fields`));
