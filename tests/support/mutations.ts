@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,15 +17,15 @@ import { after, before, describe, test } from 'node:test';
 import { Random } from './random.ts';
 import { isPart } from './volume.ts';
 
-export type Mutation = {
+type Mutation = {
+  readonly name: string;
   /** Relative to `src/`. */
   readonly file: string;
   /** The exact source text, which occurs once. */
   readonly guard: string;
-  /** What stands in its place. Default: nothing. */
-  readonly without?: string;
-  /** Overrides the list's watchers. */
-  readonly watchers?: readonly string[];
+  /** What stands in its place. */
+  readonly without: string;
+  readonly watchers: readonly string[];
 };
 
 const root = join(import.meta.dirname, '..', '..');
@@ -51,30 +52,26 @@ after(() => {
   for (const copy of copies) rmSync(copy, { recursive: true });
 });
 
-/** The mutations of all lists that the process loads, which share its copies. */
-const added: (readonly [name: string, Required<Omit<Mutation, 'without'>> & Mutation])[] = [];
-
 /**
- * `watchers`: test files, those that notice most mutations soonest first. After ` # ` comes a
- * pattern of test names; only matching tests of the file run.
+ * Tests the mutations of the files of a folder. A name stands at the margin; below it, indented, are the
+ * file, its source text (`-`, which occurs once) and what stands in its place (`+`; default: nothing):
+ *
+ *   a charge is rounded down
+ *     in lib/money.ts, seen by src/lib/money.test.ts # rounds up
+ *     - roundUp(sum)
+ *     + roundDown(sum)
+ *
+ * `seen by` and `or by` name test files, those that notice most mutations soonest first. After ` # `
+ * comes a pattern of test names; only matching tests of the file run. At the margin, they hold for all
+ * names below that have none. A line that begins with `#` is a comment.
  */
-export function testMutations(
-  watchers: readonly string[],
-  mutations: Readonly<Record<string, Mutation>>,
-): void {
-  if (added.length === 0) setImmediate(register);
-  added.push(
-    ...Object.entries(mutations).map(
-      ([name, mutation]) => [name, { watchers, ...mutation }] as const,
-    ),
+export function testMutations(folder: string): void {
+  const added = readdirSync(folder).flatMap((file) =>
+    readMutations(readFileSync(join(folder, file), 'utf8')),
   );
-}
-
-/** Runs after the lists are loaded. */
-function register(): void {
   const random = new Random('mutations');
   const chosen = added.filter(() => random.next() < share);
-  const all = new Set(chosen.flatMap(([, mutation]) => mutation.watchers));
+  const all = new Set(chosen.flatMap(({ watchers }) => watchers));
   const watchedByFile = Map.groupBy([...all].map(watchedBy), ({ file }) => file);
 
   void describe('mutations', { concurrency }, () => {
@@ -104,20 +101,20 @@ function register(): void {
     }
 
     test('each guard is in its file once', () => {
-      for (const [name, { file, guard }] of added) {
+      for (const { name, file, guard } of added) {
         const whole = readFileSync(join(root, 'src', file), 'utf8');
         assert.equal(whole.split(guard).length, 2, `${name}: bring this list up to date`);
       }
     });
 
-    for (const [name, mutation] of chosen) {
-      test(`the tests notice when ${name}`, (t) =>
+    for (const mutation of chosen) {
+      test(`the tests notice when ${mutation.name}`, (t) =>
         inCopy(async (copy) => {
           const path = join(copy, 'src', mutation.file);
           const whole = readFileSync(path, 'utf8');
           writeFileSync(
             path,
-            whole.replace(mutation.guard, () => mutation.without ?? ''),
+            whole.replace(mutation.guard, () => mutation.without),
           );
           try {
             const failure = await findFirstFailure(copy, mutation.watchers);
@@ -129,6 +126,32 @@ function register(): void {
         }));
     }
   });
+}
+
+function readMutations(text: string): Mutation[] {
+  const mutations: Mutation[] = [];
+  let watchers: string[] = [];
+  // A name comes before its lines, so a block ends where the next line at the margin begins.
+  for (const block of text
+    .replace(/^#.*\n/gm, '')
+    .trim()
+    .split(/\n+(?=\S)/)) {
+    const [name = '', ...lines] = block.trimEnd().split('\n');
+    const seen = [...block.matchAll(/(?:^|[ ,])(?:seen|or) by (\S+\.test\.ts.*)$/gm)].map(
+      ([, watcher]) => watcher!,
+    );
+    if (name.startsWith('seen by ')) watchers = seen;
+    else if (name.startsWith('or by ')) watchers.push(...seen);
+    else {
+      const file = /^  in (\S+\.ts)(?:,|$)/m.exec(block)?.[1];
+      assert.ok(file, `no file: ${block}`);
+      const marked = (mark: string) =>
+        lines.flatMap((line) => (line.startsWith(`  ${mark}`) ? [line.slice(4)] : [])).join('\n');
+      const own = seen.length > 0 ? seen : watchers;
+      mutations.push({ name, file, guard: marked('-'), without: marked('+'), watchers: own });
+    }
+  }
+  return mutations;
 }
 
 /**
