@@ -15,7 +15,7 @@ import { encodeError, encodeException, encodePrelude } from './event-stream.ts';
 const failed: Expected = { kind: 'refused', code: 'upstream_error' };
 const broken = (code: ErrorCode = 'upstream_error'): Expected => ({ kind: 'broken', code });
 
-function binary(name: string, play: PlayFault, expected: Expected): Fault {
+function binary(name: string, expected: Expected, play: PlayFault): Fault {
   return {
     name: `binary-${name}`,
     play,
@@ -25,12 +25,11 @@ function binary(name: string, play: PlayFault, expected: Expected): Fault {
 
 /** Sends the stream's first words and these bytes, then the rest of the good stream. */
 function amid(name: string, bytes: (call: FaultCall) => string, expected = broken()): Fault {
-  const play: PlayFault = async (call) => {
+  return binary(name, expected, async (call) => {
     const begun = begunFramesOf(call);
     const rest = framesOf(call).slice(begun.length);
     await call.write(chunkedAnswer(call, [...begun, bytes(call), ...rest]));
-  };
-  return binary(name, play, expected);
+  });
 }
 
 /** The frame that follows the first words. */
@@ -49,35 +48,23 @@ const half = (text: string) => text.slice(0, text.length / 2);
 const asText = (bytes: Buffer) => bytes.toString('latin1');
 const exception = (type: string) => () => asText(encodeException(type, 'the tool is unknown'));
 
+const untilMidFrame = (call: FaultCall) => [...begunFramesOf(call), half(nextFrame(call))];
+
 export const binaryFaults: readonly Fault[] = [
-  binary(
-    'cut-in-first-frame',
-    async (call) =>
-      call.write(chunkedAnswer(call, [half(bytesOf(call, framesOf(call).slice(0, 1)))])),
-    failed,
+  binary('cut-in-first-frame', failed, async (call) =>
+    call.write(chunkedAnswer(call, [half(bytesOf(call, framesOf(call).slice(0, 1)))])),
   ),
-  binary(
-    'cut-in-mid-frame',
-    async (call) =>
-      call.write(chunkedAnswer(call, [...begunFramesOf(call), half(nextFrame(call))])),
-    broken(),
+  binary('cut-in-mid-frame', broken(), async (call) =>
+    call.write(chunkedAnswer(call, untilMidFrame(call))),
   ),
-  binary(
-    'reset-in-mid-frame',
-    async (call) => {
-      await call.write(openChunkedAnswer(call, [...begunFramesOf(call), half(nextFrame(call))]));
-      await call.reset();
-    },
-    broken(),
-  ),
-  binary(
-    'hang-in-mid-frame',
-    async (call) => {
-      await call.write(openChunkedAnswer(call, [...begunFramesOf(call), half(nextFrame(call))]));
-      return 'hang';
-    },
-    broken('upstream_timeout'),
-  ),
+  binary('reset-in-mid-frame', broken(), async (call) => {
+    await call.write(openChunkedAnswer(call, untilMidFrame(call)));
+    await call.reset();
+  }),
+  binary('hang-in-mid-frame', broken('upstream_timeout'), async (call) => {
+    await call.write(openChunkedAnswer(call, untilMidFrame(call)));
+    return 'hang';
+  }),
   amid('damaged-lengths', (call) => flip(nextFrame(call), 3)),
   amid('damaged-checksum-of-lengths', (call) => flip(nextFrame(call), 11)),
   amid('damaged-header', (call) => flip(nextFrame(call), 14)),

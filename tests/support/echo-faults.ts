@@ -9,7 +9,6 @@ import {
   httpAnswer,
   typeOf,
   type FaultCall,
-  type PlayFault,
 } from './fault-server.ts';
 
 const failed: Expected = { kind: 'refused', code: 'upstream_error' };
@@ -26,13 +25,12 @@ const errorOf = (call: FaultCall) => errorBodyOf(call, quote(call), { debug: cal
 
 function echo(
   name: string,
-  play: (call: FaultCall) => string,
   expected: Fault['expect'] | Expected,
+  write: (call: FaultCall) => string,
 ): Fault {
-  const send: PlayFault = async (call) => call.write(play(call));
   return {
     name: `echo-${name}`,
-    play: send,
+    play: async (call) => call.write(write(call)),
     expect: typeof expected === 'function' ? expected : () => expected,
   };
 }
@@ -40,69 +38,41 @@ function echo(
 /** A header line must not contain line breaks. */
 const inHead = (text: string) => text.replaceAll(/[^ -~]/g, ' ');
 
+const invalid: Expected = { kind: 'refused', code: 'invalid_request' };
+const brokenStream: Fault['expect'] = ({ stream }) =>
+  stream ? { kind: 'broken', code: 'upstream_error' } : null;
+
 export const echoFaults: readonly Fault[] = [
-  echo('bad-request', (call) => httpAnswer(errorOf(call), { status: '400 Bad Request' }), {
-    kind: 'refused',
-    code: 'invalid_request',
+  echo('bad-request', invalid, (call) => httpAnswer(errorOf(call), { status: '400 Bad Request' })),
+  echo('unprocessable-text', invalid, (call) =>
+    httpAnswer(quote(call), { status: '422 No', type: 'text/plain' }),
+  ),
+  echo('credential', failed, (call) => httpAnswer(errorOf(call), { status: '401 Unauthorized' })),
+  echo('forbidden', failed, (call) => httpAnswer(errorOf(call), { status: '403 Forbidden' })),
+  echo('too-many', { kind: 'refused', code: 'upstream_unavailable' }, (call) =>
+    httpAnswer(errorOf(call), { status: '429 Slow' }),
+  ),
+  echo('html', failed, (call) =>
+    httpAnswer(`<html>${quote(call)}</html>`, { status: '500 Oops', type: 'text/html' }),
+  ),
+  echo('head', failed, (call) => {
+    const quoted = inHead(quote(call));
+    const headers = ['X-Echo', 'Retry-After', 'Location'].map((name) => `${name}: ${quoted}`);
+    return httpAnswer('{}', { status: `500 ${quoted}`, headers });
   }),
-  echo(
-    'unprocessable-text',
-    (call) => httpAnswer(quote(call), { status: '422 No', type: 'text/plain' }),
-    {
-      kind: 'refused',
-      code: 'invalid_request',
-    },
+  echo('redirect', failed, (call) =>
+    httpAnswer('', { status: '302 Found', headers: [`Location: /${inHead(quote(call))}`] }),
   ),
-  echo('credential', (call) => httpAnswer(errorOf(call), { status: '401 Unauthorized' }), failed),
-  echo('forbidden', (call) => httpAnswer(errorOf(call), { status: '403 Forbidden' }), failed),
-  echo('too-many', (call) => httpAnswer(errorOf(call), { status: '429 Slow' }), {
-    kind: 'refused',
-    code: 'upstream_unavailable',
-  }),
-  echo(
-    'html',
-    (call) => httpAnswer(`<html>${quote(call)}</html>`, { status: '500 Oops', type: 'text/html' }),
-    failed,
+  echo('no-http', failed, (call) => `${quote(call)}\r\n\r\n`),
+  echo('under-200', failed, (call) => httpAnswer(errorOf(call))),
+  echo('no-json', failed, (call) => httpAnswer(quote(call), { type: typeOf(call) })),
+  echo('content-type', failed, (call) =>
+    httpAnswer('{"odd":1}', { type: `application/${inHead(quote(call)).replaceAll(/\s/g, '-')}` }),
   ),
-  echo(
-    'head',
-    (call) =>
-      httpAnswer('{}', {
-        status: `500 ${inHead(quote(call))}`,
-        headers: [
-          `X-Echo: ${inHead(quote(call))}`,
-          `Retry-After: ${inHead(quote(call))}`,
-          `Location: ${inHead(quote(call))}`,
-        ],
-      }),
-    failed,
+  echo('event', brokenStream, (call) =>
+    chunkedAnswer(call, [...begunFramesOf(call), errorFrameOf(call, quote(call))]),
   ),
-  echo(
-    'redirect',
-    (call) =>
-      httpAnswer('', { status: '302 Found', headers: [`Location: /${inHead(quote(call))}`] }),
-    failed,
-  ),
-  echo('no-http', (call) => `${quote(call)}\r\n\r\n`, failed),
-  echo('under-200', (call) => httpAnswer(errorOf(call)), failed),
-  echo('no-json', (call) => httpAnswer(quote(call), { type: typeOf(call) }), failed),
-  echo(
-    'content-type',
-    (call) =>
-      httpAnswer('{"odd":1}', {
-        type: `application/${inHead(quote(call)).replaceAll(/\s/g, '-')}`,
-      }),
-    failed,
-  ),
-  echo(
-    'event',
-    (call) => chunkedAnswer(call, [...begunFramesOf(call), errorFrameOf(call, quote(call))]),
-    ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
-  ),
-  echo(
-    'frame',
-    (call) =>
-      chunkedAnswer(call, [...begunFramesOf(call), `data: {${JSON.stringify(quote(call))}\n\n`]),
-    ({ stream }) => (stream ? { kind: 'broken', code: 'upstream_error' } : null),
+  echo('frame', brokenStream, (call) =>
+    chunkedAnswer(call, [...begunFramesOf(call), `data: {${JSON.stringify(quote(call))}\n\n`]),
   ),
 ];

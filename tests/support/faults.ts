@@ -78,22 +78,35 @@ const broken = (code: ErrorCode): Expected => ({ kind: 'broken', code });
 const failed = refused('upstream_error');
 const unavailable = refused('upstream_unavailable');
 const late = refused('upstream_timeout');
+const cut = broken('upstream_error');
 
-const always = (expected: Expected) => () => expected;
 const byKind = (whole: Expected | null, stream: Expected | null) => (context: FaultContext) =>
   context.stream ? stream : whole;
+const cutOff = byKind(failed, cut);
 
-const send =
-  (write: (call: FaultCall) => string | Uint8Array): PlayFault =>
-  async (call) =>
-    call.write(write(call));
-const sendThen =
-  (then: 'close' | 'reset' | 'hang', write: (call: FaultCall) => string | Uint8Array): PlayFault =>
-  async (call) => {
+/** One row. `expected`: what the client must get everywhere, or by what it depends on. */
+function fault(name: string, play: Fault['play'], expected: Expected | Fault['expect']): Fault {
+  return { name, play, expect: typeof expected === 'function' ? expected : () => expected };
+}
+
+type Expecting = Expected | Fault['expect'];
+type Write = (call: FaultCall) => string | Uint8Array;
+
+const sends = (name: string, expected: Expecting, write: Write) =>
+  fault(name, async (call) => call.write(write(call)), expected);
+const sendsThen = (
+  then: 'close' | 'reset' | 'hang',
+  name: string,
+  expected: Expecting,
+  write: Write,
+) => {
+  const play: PlayFault = async (call) => {
     await call.write(write(call));
     if (then === 'hang') return 'hang';
     await call[then]();
   };
+  return fault(name, play, expected);
+};
 
 /** The good answer's head and half of its body; frames are not cut. */
 function halfOf(call: FaultCall): string {
@@ -117,8 +130,12 @@ const withLength = (call: FaultCall, lengthOf: (bytes: number) => number) =>
  * A good start, then these frames and a proper end of HTTP. For a whole answer they are the entire
  * body.
  */
-const inMidStream = (more: (call: FaultCall) => readonly SseFrame[]) =>
-  send((call) =>
+const inMidStream = (
+  name: string,
+  expected: Expecting,
+  more: (call: FaultCall) => readonly SseFrame[],
+) =>
+  sends(name, expected, (call) =>
     call.stream
       ? chunkedAnswer(call, [...begunFramesOf(call), ...more(call)])
       : httpAnswer(bytesOf(call, more(call))),
@@ -132,76 +149,42 @@ const noise = Buffer.from(
 );
 
 const connectionFaults: readonly Fault[] = [
-  { name: 'refused', play: null, expect: always(unavailable) },
-  { name: 'hang', play: async () => 'hang', expect: always(late) },
-  { name: 'close-at-once', play: async ({ close }) => close(), expect: always(unavailable) },
-  { name: 'reset-at-once', play: async ({ reset }) => reset(), expect: always(unavailable) },
-  {
-    name: 'close-mid-head',
-    play: sendThen('close', (call) => headOf(call).slice(0, -5)),
-    expect: always(unavailable),
-  },
-  { name: 'reset-mid-head', play: sendThen('reset', () => 'HTTP/1.'), expect: always(unavailable) },
-  { name: 'hang-mid-head', play: sendThen('hang', (call) => headOf(call)), expect: always(late) },
-  {
-    name: 'reset-after-head',
-    play: sendThen('reset', (call) => `${headOf(call)}\r\n\r\n`),
-    expect: always(failed),
-  },
-  {
-    name: 'hang-after-head',
-    play: sendThen('hang', (call) => `${headOf(call)}\r\n\r\n`),
-    expect: always(late),
-  },
-  {
-    name: 'close-mid-body',
-    play: sendThen('close', halfOf),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'reset-mid-body',
-    play: sendThen('reset', halfOf),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'hang-mid-body',
-    play: sendThen('hang', halfOf),
-    expect: byKind(late, broken('upstream_timeout')),
-  },
-  {
-    name: 'reset-at-last-byte',
-    play: sendThen('reset', (call) => goodAnswer(call).slice(0, -1)),
-    // A stream lacks only the end of its last chunk.
-    expect: byKind(failed, complete),
-  },
-  {
-    name: 'reset-after-last-byte',
-    play: sendThen('reset', (call) => closingConnection(goodAnswer(call))),
-    expect: always(complete),
-  },
-  {
-    name: 'hang-at-last-byte',
-    play: sendThen('hang', (call) => goodAnswer(call).slice(0, -1)),
-    expect: byKind(late, complete),
-  },
-  { name: 'drip', play: drip, expect: always(complete) },
+  fault('refused', null, unavailable),
+  fault('hang', async () => 'hang', late),
+  fault('close-at-once', async ({ close }) => close(), unavailable),
+  fault('reset-at-once', async ({ reset }) => reset(), unavailable),
+  sendsThen('close', 'close-mid-head', unavailable, (call) => headOf(call).slice(0, -5)),
+  sendsThen('reset', 'reset-mid-head', unavailable, () => 'HTTP/1.'),
+  sendsThen('hang', 'hang-mid-head', late, (call) => headOf(call)),
+  sendsThen('reset', 'reset-after-head', failed, (call) => `${headOf(call)}\r\n\r\n`),
+  sendsThen('hang', 'hang-after-head', late, (call) => `${headOf(call)}\r\n\r\n`),
+  sendsThen('close', 'close-mid-body', cutOff, halfOf),
+  sendsThen('reset', 'reset-mid-body', cutOff, halfOf),
+  sendsThen('hang', 'hang-mid-body', byKind(late, broken('upstream_timeout')), halfOf),
+  // A stream lacks only the end of its last chunk.
+  sendsThen('reset', 'reset-at-last-byte', byKind(failed, complete), (call) =>
+    goodAnswer(call).slice(0, -1),
+  ),
+  sendsThen('reset', 'reset-after-last-byte', complete, (call) =>
+    closingConnection(goodAnswer(call)),
+  ),
+  sendsThen('hang', 'hang-at-last-byte', byKind(late, complete), (call) =>
+    goodAnswer(call).slice(0, -1),
+  ),
+  fault('drip', drip, complete),
   // Never silent and never complete: only the total timeout ends it.
-  {
-    name: 'endless-comments',
-    play: endlessly(
-      (call) => openChunkedAnswer(call, begunFramesOf(call)),
-      (call) => chunks(call, [idleFrame(call)]),
-    ),
-    expect: byKind(null, broken('upstream_timeout')),
-  },
-  {
-    name: 'endless-spaces',
-    play: endlessly(
-      () => 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n',
-      () => ' ',
-    ),
-    expect: byKind(late, null),
-  },
+  endlessly(
+    'endless-comments',
+    byKind(null, broken('upstream_timeout')),
+    (call) => openChunkedAnswer(call, begunFramesOf(call)),
+    (call) => chunks(call, [idleFrame(call)]),
+  ),
+  endlessly(
+    'endless-spaces',
+    byKind(late, null),
+    () => 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n',
+    () => ' ',
+  ),
 ];
 
 const dripBytes = 3;
@@ -214,142 +197,102 @@ async function drip({ write, ...call }: FaultCall): Promise<void> {
 }
 
 const httpFaults: readonly Fault[] = [
-  { name: 'no-http', play: sendThen('close', () => noise), expect: always(failed) },
-  { name: 'endless-headers', play: endlessHeaders, expect: always(failed) },
-  {
-    name: 'length-too-short',
-    play: sendThen('close', (call) => withLength(call, (bytes) => Math.floor(bytes / 2))),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'length-too-long',
-    play: sendThen('close', (call) => withLength(call, (bytes) => bytes + 100)),
-    expect: byKind(failed, complete),
-  },
-  {
-    name: 'length-too-long-and-hang',
-    play: sendThen('hang', (call) => withLength(call, (bytes) => bytes + 100)),
-    expect: byKind(late, complete),
-  },
-  {
-    name: 'two-lengths',
-    play: send((call) => httpAnswer(bodyText(call), { headers: ['Content-Length: 3'] })),
-    expect: always(failed),
-  },
-  {
-    name: 'broken-chunk-first',
-    play: sendThen('close', (call) => `${openChunkedAnswer(call, [])}zz\r\n`),
-    expect: always(failed),
-  },
-  {
-    name: 'broken-chunk-mid',
-    play: sendThen(
-      'close',
-      (call) => `${openChunkedAnswer(call, call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`,
-    ),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  { name: 'compressed', play: compressed, expect: always(failed) },
-  {
-    name: 'early-hints',
-    play: send((call) => `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${goodAnswer(call)}`),
-    expect: always(complete),
-  },
+  sendsThen('close', 'no-http', failed, () => noise),
+  fault('endless-headers', endlessHeaders, failed),
+  sendsThen('close', 'length-too-short', cutOff, (call) =>
+    withLength(call, (bytes) => Math.floor(bytes / 2)),
+  ),
+  sendsThen('close', 'length-too-long', byKind(failed, complete), (call) =>
+    withLength(call, (bytes) => bytes + 100),
+  ),
+  sendsThen('hang', 'length-too-long-and-hang', byKind(late, complete), (call) =>
+    withLength(call, (bytes) => bytes + 100),
+  ),
+  sends('two-lengths', failed, (call) =>
+    httpAnswer(bodyText(call), { headers: ['Content-Length: 3'] }),
+  ),
+  sendsThen(
+    'close',
+    'broken-chunk-first',
+    failed,
+    (call) => `${openChunkedAnswer(call, [])}zz\r\n`,
+  ),
+  sendsThen(
+    'close',
+    'broken-chunk-mid',
+    cutOff,
+    (call) => `${openChunkedAnswer(call, call.stream ? begunFramesOf(call) : [])}zz\r\nnonsense`,
+  ),
+  fault('compressed', compressed, failed),
+  sends(
+    'early-hints',
+    complete,
+    (call) => `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${goodAnswer(call)}`,
+  ),
   // The gateway did not ask for an upgrade, and the HTTP client does not treat it as an answer.
-  {
-    name: 'continue',
-    play: send((call) => `HTTP/1.1 100 Continue\r\n\r\n${goodAnswer(call)}`),
-    expect: always(unavailable),
-  },
-  {
-    name: 'endless-hints',
-    play: endlessly(
-      () => '',
-      () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n',
-    ),
-    expect: always(late),
-  },
-  {
-    name: 'endless-chunk-extension',
-    play: endlessly(
-      (call) => `${openChunkedAnswer(call, [], { type: typeOf(call) })}5;`,
-      () => 'x'.repeat(100),
-    ),
-    expect: always(late),
-  },
-  {
-    name: 'endless-trailers',
-    play: endlessly(
-      (call) =>
-        (call.stream
-          ? openChunkedAnswer(call, framesOf(call))
-          : `${openChunkedAnswer(call, [], { type: 'application/json' })}${wholeChunk(call)}`) +
-        '0\r\n',
-      () => `X-T: ${'x'.repeat(8_000)}\r\n`,
-    ),
-    expect: byKind(failed, complete),
-  },
-  {
-    name: 'http-1.0',
-    play: sendThen(
-      'close',
-      (call) => `HTTP/1.0 200 OK\r\nContent-Type: ${typeOf(call)}\r\n\r\n${bodyText(call)}`,
-    ),
-    expect: always(complete),
-  },
-  {
-    name: 'no-content-type',
-    play: sendThen('close', (call) => `HTTP/1.1 200 OK\r\n\r\n${bodyText(call)}`),
-    expect: always(complete),
-  },
-  {
-    name: 'odd-head',
-    play: send((call) =>
-      httpAnswer(bodyText(call), {
-        type: `${typeOf(call).toUpperCase()} ; Charset=UTF-8`,
-        headers: ['X-\u0001Odd: \u00ff\u0000'],
-      }),
-    ),
-    expect: always({ kind: 'either' }),
-  },
-  {
-    name: 'odd-transfer-encoding',
-    play: sendThen('close', (call) =>
-      closingConnection(goodAnswer({ ...call, stream: true }))
-        .replace('chunked', 'gzip, chunked')
-        .replace(typeOf({ ...call, stream: true }), typeOf(call)),
-    ),
-    expect: always({ kind: 'either' }),
-  },
-  {
-    name: 'switching-protocols',
-    play: send(
-      () => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-    ),
-    expect: always(unavailable),
-  },
-  {
-    name: 'no-content',
-    play: send(() => 'HTTP/1.1 204 No Content\r\n\r\n'),
-    expect: always(failed),
-  },
-  {
-    name: 'redirect',
-    play: send(() =>
-      httpAnswer('', { status: '307 Temporary Redirect', headers: ['Location: /v1/elsewhere'] }),
-    ),
-    expect: always(failed),
-  },
+  sends('continue', unavailable, (call) => `HTTP/1.1 100 Continue\r\n\r\n${goodAnswer(call)}`),
+  endlessly(
+    'endless-hints',
+    late,
+    () => '',
+    () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n',
+  ),
+  endlessly(
+    'endless-chunk-extension',
+    late,
+    (call) => `${openChunkedAnswer(call, [], { type: typeOf(call) })}5;`,
+    () => 'x'.repeat(100),
+  ),
+  endlessly(
+    'endless-trailers',
+    byKind(failed, complete),
+    (call) =>
+      (call.stream
+        ? openChunkedAnswer(call, framesOf(call))
+        : `${openChunkedAnswer(call, [], { type: 'application/json' })}${wholeChunk(call)}`) +
+      '0\r\n',
+    () => `X-T: ${'x'.repeat(8_000)}\r\n`,
+  ),
+  sendsThen(
+    'close',
+    'http-1.0',
+    complete,
+    (call) => `HTTP/1.0 200 OK\r\nContent-Type: ${typeOf(call)}\r\n\r\n${bodyText(call)}`,
+  ),
+  sendsThen(
+    'close',
+    'no-content-type',
+    complete,
+    (call) => `HTTP/1.1 200 OK\r\n\r\n${bodyText(call)}`,
+  ),
+  sends('odd-head', { kind: 'either' }, (call) =>
+    httpAnswer(bodyText(call), {
+      type: `${typeOf(call).toUpperCase()} ; Charset=UTF-8`,
+      headers: ['X-\u0001Odd: \u00ff\u0000'],
+    }),
+  ),
+  sendsThen('close', 'odd-transfer-encoding', { kind: 'either' }, (call) =>
+    closingConnection(goodAnswer({ ...call, stream: true }))
+      .replace('chunked', 'gzip, chunked')
+      .replace(typeOf({ ...call, stream: true }), typeOf(call)),
+  ),
+  sends(
+    'switching-protocols',
+    unavailable,
+    () => 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+  ),
+  sends('no-content', failed, () => 'HTTP/1.1 204 No Content\r\n\r\n'),
+  sends('redirect', failed, () =>
+    httpAnswer('', { status: '307 Temporary Redirect', headers: ['Location: /v1/elsewhere'] }),
+  ),
   // The next request on the connection must not get the unsolicited answer.
-  {
-    name: 'second-answer',
-    play: send(
-      (call) =>
-        goodAnswer(call) +
-        goodAnswer({ ...call, content: { ...call.content, text: 'for somebody else' } }),
-    ),
-    expect: always(complete),
-  },
+  sends(
+    'second-answer',
+    complete,
+    (call) =>
+      goodAnswer(call) +
+      goodAnswer({ ...call, content: { ...call.content, text: 'for somebody else' } }),
+  ),
 ];
 
 /** The good whole answer as one chunk. */
@@ -359,11 +302,8 @@ function wholeChunk(call: FaultCall): string {
 }
 
 /** A start, then more of the same for as long as the gateway reads. */
-function endlessly(
-  start: (call: FaultCall) => string,
-  more: (call: FaultCall) => string,
-): PlayFault {
-  return async (call) => {
+function endlessly(name: string, expected: Expecting, start: Write, more: Write): Fault {
+  const play: PlayFault = async (call) => {
     await call.write(start(call));
     while (!call.isGone()) {
       await call.write(more(call));
@@ -371,6 +311,7 @@ function endlessly(
     }
     return 'hang';
   };
+  return fault(name, play, expected);
 }
 
 async function endlessHeaders({ write, isGone }: FaultCall): Promise<void> {
@@ -396,11 +337,9 @@ function status(
   expected: Expected,
   { body, ...options }: StatusOptions = {},
 ): Fault {
-  return {
-    name,
-    play: send((call) => httpAnswer(body ?? errorBody(call), { status: line, ...options })),
-    expect: always(expected),
-  };
+  return sends(name, expected, (call) =>
+    httpAnswer(body ?? errorBody(call), { status: line, ...options }),
+  );
 }
 type StatusOptions = {
   readonly body?: string;
@@ -413,16 +352,13 @@ function storm(
   retryAfter: (call: FaultCall) => string,
   retryAfterSeconds: readonly [number, number],
 ): Fault {
-  return {
-    name: `storm-${name}`,
-    play: send((call) =>
-      httpAnswer(errorBody(call), {
-        status: '429 Slow',
-        headers: [`Retry-After: ${retryAfter(call)}`],
-      }),
-    ),
-    expect: always({ kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds }),
-  };
+  const expected = { kind: 'refused', code: 'upstream_unavailable', retryAfterSeconds } as const;
+  return sends(`storm-${name}`, expected, (call) =>
+    httpAnswer(errorBody(call), {
+      status: '429 Slow',
+      headers: [`Retry-After: ${retryAfter(call)}`],
+    }),
+  );
 }
 
 const dayS = 24 * 60 * 60;
@@ -442,75 +378,30 @@ const statusFaults: readonly Fault[] = [
   status('gateway-timeout', '504 Gateway Timeout', late),
   status('overloaded', '529 Overloaded', unavailable),
   status('no-such-status', '999 What', failed),
-  {
-    name: 'error-body-cut-off',
-    play: sendThen('reset', (call) =>
-      httpAnswer(errorBody(call), { status: '500 Oops' }).slice(0, -5),
-    ),
-    expect: always(failed),
-  },
+  sendsThen('reset', 'error-body-cut-off', failed, (call) =>
+    httpAnswer(errorBody(call), { status: '500 Oops' }).slice(0, -5),
+  ),
 ];
 
 const bodyFaults: readonly Fault[] = [
-  {
-    name: 'empty-body',
-    play: send((call) => httpAnswer('', { type: typeOf(call) })),
-    expect: always(failed),
-  },
-  { name: 'empty-object', play: send(() => httpAnswer('{}')), expect: always(failed) },
-  {
-    name: 'error-under-200',
-    play: send((call) => httpAnswer(errorBody(call))),
-    expect: always(failed),
-  },
-  {
-    name: 'html-under-200',
-    play: send(() => httpAnswer(page, { type: 'text/html' })),
-    expect: always(failed),
-  },
-  {
-    name: 'html-called-right',
-    play: send((call) => httpAnswer(page, { type: typeOf(call) })),
-    expect: always(failed),
-  },
-  {
-    name: 'json-called-a-stream',
-    play: send((call) => httpAnswer(wholeText(call), { type: typeOf({ ...call, stream: true }) })),
-    expect: always(failed),
-  },
-  {
-    name: 'stream-called-json',
-    play: send((call) => chunkedAnswer(call, framesOf(call), { type: 'application/json' })),
-    expect: always(failed),
-  },
-  {
-    name: 'the-other-kind',
-    play: send((call) =>
-      call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(call, framesOf(call)),
-    ),
-    expect: always(failed),
-  },
-  {
-    name: 'json-cut-off',
-    play: send((call) => httpAnswer(wholeText(call).slice(0, -5))),
-    expect: byKind(failed, null),
-  },
-  {
-    name: 'comments-only',
-    play: send((call) => chunkedAnswer(call, [': hello\n\n', ': hello\n\n'])),
-    expect: always(failed),
-  },
-  {
-    name: 'noise',
-    play: send((call) => httpAnswer(noise.toString('latin1'), { type: typeOf(call) })),
-    expect: always(failed),
-  },
-  {
-    name: 'line-of-100-mb',
-    play: hugeLine,
-    expect: byKind(failed, broken('upstream_error')),
-    isHeavy: true,
-  },
+  sends('empty-body', failed, (call) => httpAnswer('', { type: typeOf(call) })),
+  sends('empty-object', failed, () => httpAnswer('{}')),
+  sends('error-under-200', failed, (call) => httpAnswer(errorBody(call))),
+  sends('html-under-200', failed, () => httpAnswer(page, { type: 'text/html' })),
+  sends('html-called-right', failed, (call) => httpAnswer(page, { type: typeOf(call) })),
+  sends('json-called-a-stream', failed, (call) =>
+    httpAnswer(wholeText(call), { type: typeOf({ ...call, stream: true }) }),
+  ),
+  sends('stream-called-json', failed, (call) =>
+    chunkedAnswer(call, framesOf(call), { type: 'application/json' }),
+  ),
+  sends('the-other-kind', failed, (call) =>
+    call.stream ? httpAnswer(wholeText(call)) : chunkedAnswer(call, framesOf(call)),
+  ),
+  sends('json-cut-off', byKind(failed, null), (call) => httpAnswer(wholeText(call).slice(0, -5))),
+  sends('comments-only', failed, (call) => chunkedAnswer(call, [': hello\n\n', ': hello\n\n'])),
+  sends('noise', failed, (call) => httpAnswer(noise.toString('latin1'), { type: typeOf(call) })),
+  { ...fault('line-of-100-mb', hugeLine, cutOff), isHeavy: true },
 ];
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
@@ -526,85 +417,46 @@ async function hugeLine(call: FaultCall): Promise<void> {
 }
 
 const streamFaults: readonly Fault[] = [
-  {
-    name: 'ends-early',
-    play: inMidStream(() => []),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'ends-after-start',
-    play: send((call) =>
-      call.stream ? chunkedAnswer(call, framesOf(call).slice(0, 1)) : chunkedAnswer(call, []),
+  inMidStream('ends-early', cutOff, () => []),
+  sends('ends-after-start', cutOff, (call) =>
+    call.stream ? chunkedAnswer(call, framesOf(call).slice(0, 1)) : chunkedAnswer(call, []),
+  ),
+  sends('half-a-first-line', failed, (call) => chunkedAnswer(call, ['data: {"type":'])),
+  inMidStream('half-a-line', cutOff, () => ['data: {"choices":[{"del']),
+  inMidStream('html-mid-stream', byKind(null, cut), () => [page]),
+  inMidStream('noise-mid-stream', byKind(null, cut), () => [noise.toString('latin1')]),
+  sends('garbage-frame-first', byKind(failed, failed), (call) =>
+    chunkedAnswer(call, ['data: {"no\n\n', ...framesOf(call)]),
+  ),
+  inMidStream('garbage-frame-mid-stream', cutOff, (call) => ['data: {"no\n\n', ...framesOf(call)]),
+  sends('error-event-first', byKind(null, failed), (call) =>
+    chunkedAnswer(call, [errorFrameOf(call, errorText)]),
+  ),
+  inMidStream('error-event-mid-stream', byKind(null, cut), (call) => [
+    errorFrameOf(call, errorText),
+  ]),
+  sends('events-twice', byKind(null, { kind: 'either' }), (call) =>
+    chunkedAnswer(
+      call,
+      framesOf(call).flatMap((frame) => [frame, frame]),
     ),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'half-a-first-line',
-    play: send((call) => chunkedAnswer(call, ['data: {"type":'])),
-    expect: always(failed),
-  },
-  {
-    name: 'half-a-line',
-    play: inMidStream(() => ['data: {"choices":[{"del']),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'html-mid-stream',
-    play: inMidStream(() => [page]),
-    expect: byKind(null, broken('upstream_error')),
-  },
-  {
-    name: 'noise-mid-stream',
-    play: inMidStream(() => [noise.toString('latin1')]),
-    expect: byKind(null, broken('upstream_error')),
-  },
-  {
-    name: 'garbage-frame-first',
-    play: send((call) => chunkedAnswer(call, ['data: {"no\n\n', ...framesOf(call)])),
-    expect: byKind(failed, failed),
-  },
-  {
-    name: 'garbage-frame-mid-stream',
-    play: inMidStream((call) => ['data: {"no\n\n', ...framesOf(call)]),
-    expect: byKind(failed, broken('upstream_error')),
-  },
-  {
-    name: 'error-event-first',
-    play: send((call) => chunkedAnswer(call, [errorFrameOf(call, errorText)])),
-    expect: byKind(null, failed),
-  },
-  {
-    name: 'error-event-mid-stream',
-    play: inMidStream((call) => [errorFrameOf(call, errorText)]),
-    expect: byKind(null, broken('upstream_error')),
-  },
-  {
-    name: 'events-twice',
-    play: send((call) =>
-      chunkedAnswer(
-        call,
-        framesOf(call).flatMap((frame) => [frame, frame]),
-      ),
-    ),
-    expect: byKind(null, { kind: 'either' }),
-  },
-  {
-    name: 'stream-twice',
-    play: send((call) => chunkedAnswer(call, [...framesOf(call), ...framesOf(call)])),
-    expect: ({ stream, host }) =>
+  ),
+  sends(
+    'stream-twice',
+    ({ stream, host }) =>
       stream ? (host.wire === 'gemini' ? { kind: 'either' } : complete) : null,
-  },
-  {
-    name: 'error-after-the-end',
-    play: send((call) => chunkedAnswer(call, [...framesOf(call), errorFrameOf(call, errorText)])),
-    expect: ({ stream, host }) =>
-      stream ? (host.wire === 'gemini' ? broken('upstream_error') : complete) : null,
-  },
+    (call) => chunkedAnswer(call, [...framesOf(call), ...framesOf(call)]),
+  ),
+  sends(
+    'error-after-the-end',
+    ({ stream, host }) => (stream ? (host.wire === 'gemini' ? cut : complete) : null),
+    (call) => chunkedAnswer(call, [...framesOf(call), errorFrameOf(call, errorText)]),
+  ),
 ];
 
 /** Those that say nothing of conversations. */
 export const transportFaults: readonly Fault[] = [
-  { name: 'none', play: playGood, expect: always(complete) },
+  fault('none', playGood, complete),
   ...connectionFaults,
   ...httpFaults,
   ...statusFaults,
