@@ -1,7 +1,7 @@
-/**
- * The pieces that are joined into one. Each costs about 200 bytes of memory beside its content, and a
- * sender may send chunks of one byte.
- */
+/** The memory that each piece takes beside its content. A sender may send pieces of one byte. */
+export const pieceOverheadBytes = 200;
+
+/** The pieces that are joined into one. */
 const loosePiecesMax = 256;
 
 /** Collects bytes as they come, in about as much memory as their length. */

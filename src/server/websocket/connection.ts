@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { pieceOverheadBytes } from '../../lib/pieces.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import type { ServerContext } from '../context.ts';
@@ -133,7 +134,8 @@ export class Connection {
       this.#place.onRefused(() => this.#refuse(overloaded(), closeCodes.later));
     }
     this.#arrived += bytes;
-    this.#place.take(bytes);
+    // The protocol keeps the pieces of a frame apart until its end.
+    this.#place.take(bytes + pieceOverheadBytes);
     if (this.#arrived > config.server.body_limit_bytes + envelopeBytes)
       this.#refuse(frameTooLarge, closeCodes.tooBig);
   }
