@@ -61,6 +61,8 @@ export type Pages<Row> = {
   readonly rows: readonly Row[] | undefined;
   readonly error: ApiError | null;
   readonly hasMore: boolean;
+  /** The time back to which a search has looked that is not over; null: pages are full. */
+  readonly searchedTo: string | null;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly retry: () => void;
@@ -79,7 +81,7 @@ export function useApiPages<Key extends ReadKey>(
   type PageOf = { readonly data: readonly Row[]; readonly next_cursor: string | null };
   const filled = useFilled(key, input);
   const name = useDoor(key);
-  const pages = useInfiniteQuery<PageOf, ApiError, readonly Row[], unknown[], string | null>({
+  const pages = useInfiniteQuery<PageOf, ApiError, Loaded<Row>, unknown[], string | null>({
     queryKey: [name, filled, 'pages'],
     queryFn: async ({ pageParam, signal }) => {
       const query = { ...filled.query, ...(pageParam === null ? {} : { cursor: pageParam }) };
@@ -91,19 +93,36 @@ export function useApiPages<Key extends ReadKey>(
     },
     initialPageParam: null,
     getNextPageParam: (last) => last.next_cursor,
-    select: ({ pages: all }) => all.flatMap(({ data }) => data),
+    select: ({ pages: all }) => ({
+      rows: all.flatMap(({ data }) => data),
+      searchedTo: searchedToOf(all.at(-1)),
+    }),
     placeholderData: keepPreviousData,
     refetchInterval: refetchMs ?? false,
   });
   return {
-    rows: pages.data,
+    rows: pages.data?.rows,
     error: pages.error,
     hasMore: pages.hasNextPage,
+    searchedTo: pages.data?.searchedTo ?? null,
     isLoadingMore: pages.isFetchingNextPage,
     loadMore: () => void pages.fetchNextPage(),
     retry: () => void pages.refetch(),
     isStale: pages.isPlaceholderData,
   };
+}
+
+type Loaded<Row> = { readonly rows: readonly Row[]; readonly searchedTo: string | null };
+
+/** Rows of a page that is full: the server's default. */
+const pageRows = 50;
+
+/** Returns the time in the cursor of a page that is not full, though it is not the last. */
+function searchedToOf(
+  last: { readonly data: readonly unknown[]; readonly next_cursor: string | null } | undefined,
+): string | null {
+  if (!last?.next_cursor || last.data.length >= pageRows) return null;
+  return last.next_cursor.split('|')[0]!;
 }
 
 type ChangeOptions<Key extends ChangeKey> = {

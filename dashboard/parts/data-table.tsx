@@ -9,6 +9,7 @@ import { ErrorNotice } from './error-notice.tsx';
 import { useIsPhone, useIsWide } from './screen.ts';
 import { SearchField } from './search-field.tsx';
 import { orderText, readOrder, sortRows, type Order } from './sort-rows.ts';
+import { DateTime } from './time-ago.tsx';
 import { useUrlState } from './url-state.ts';
 
 export type { Column };
@@ -44,7 +45,7 @@ export function DataTable<Row>(props: Props<Row>) {
       </div>
     );
   }
-  if (given?.length === 0) return empty;
+  if (given?.length === 0 && !pages?.hasMore) return empty;
   const valueOf = columns.find(({ title }) => title === order?.title)?.value;
   const found = text === '' ? given : given?.filter((row) => textOf(row).includes(text));
   const sorted = found && order && valueOf ? sortRows(found, valueOf, order.isUp) : found;
@@ -86,12 +87,17 @@ export function DataTable<Row>(props: Props<Row>) {
               Sorted: the first {rows.length.toLocaleString()} rows.
             </Text>
           )}
+          {pages?.searchedTo && (
+            <Text size="sm" c="dimmed" component="div">
+              Searched back to <DateTime at={pages.searchedTo} zoned span inherit />
+            </Text>
+          )}
           <Button
             variant="default"
             loading={pages?.isLoadingMore}
             onClick={pages?.loadMore ?? (() => setRowsMax(rowsMax + shownRows))}
           >
-            {pages ? 'Load more' : 'Show more'}
+            {!pages ? 'Show more' : pages.searchedTo ? 'Search further' : 'Load more'}
           </Button>
         </Center>
       )}

@@ -89,6 +89,9 @@ export function pageOf<Row>(
   return { rows: shown, next: left.length > limit ? idOf(shown.at(-1)!) : null };
 }
 
+/** A page of rows ordered by time and id, newest first. */
+export type TimePage<Row> = { readonly rows: readonly Row[]; readonly next: UsageCursor | null };
+
 /**
  * Reads a page of what the ledger orders by time and id; null when the cursor is none of its own.
  */
@@ -97,10 +100,29 @@ export async function pageByTime<Row>(
   read: (place: {
     readonly limit: number;
     readonly cursor: UsageCursor | null;
-  }) => Promise<{ readonly rows: readonly Row[]; readonly next: UsageCursor | null }>,
+  }) => Promise<TimePage<Row>>,
 ): Promise<PageOf<Row> | null> {
   const after = cursor === null ? null : decodeUsageCursor(cursor);
   if (cursor !== null && !after) return null;
   const { rows, next } = await read({ limit, cursor: after });
   return { rows, next: next && encodeUsageCursor(next) };
+}
+
+/**
+ * Merges pages of several lists from the same place into one. It ends where the first of them ended,
+ * because the others have no rows of that one's next page.
+ */
+export function mergeByTime<Row extends UsageCursor>(
+  pages: readonly TimePage<Row>[],
+  limit: number,
+): TimePage<Row> {
+  const found = pages.flatMap(({ rows }) => rows).toSorted(newestFirst);
+  const ends = [...pages.map(({ next }) => next), found.length > limit ? found[limit - 1]! : null];
+  const [end] = ends.filter((place) => place !== null).toSorted(newestFirst);
+  if (!end) return { rows: found, next: null };
+  return { rows: found.filter((row) => newestFirst(row, end) <= 0), next: end };
+}
+
+function newestFirst(one: UsageCursor, other: UsageCursor): number {
+  return other.createdAtMs - one.createdAtMs || (one.id < other.id ? 1 : -1);
 }

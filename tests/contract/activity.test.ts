@@ -178,7 +178,7 @@ onEachStore((store) => {
     await activity.flush();
     assert.deepEqual(await sumLines(), ['hit 2 60', 'not_found 2 0']);
     assert.equal(
-      (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).length,
+      (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).rows.length,
       4,
     );
     assert.equal(
@@ -223,8 +223,9 @@ onEachStore((store) => {
   test('uncharged requests are listed newest first and page by page, and a storm of them is sampled', async (t) => {
     const { database, openActivity, clock } = await open(t, store);
     const activity = openActivity();
-    const list = (fields: object = {}) =>
-      listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 1_000, ...fields });
+    const all = { accountId: 'a', mode: 'live', limit: 1_000 } as const;
+    const list = async (fields: object = {}) =>
+      (await listUncharged(database.read, { ...all, ...fields })).rows;
     for (let index = 0; index < 300; index++) {
       clock.jumpTo(clock.nowMs() + 1);
       activity.noteRequest(
@@ -313,7 +314,8 @@ onEachStore((store) => {
     activity.noteRequest(request({ accountId: 'b', errorCode: 'not_found' }), ending);
     await activity.flush();
     await removeOutdated(database, clock.nowMs(), { historyDays: 30, unchargedMax: 25 });
-    const left = await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 99 });
+    const all = { accountId: 'a', mode: 'live', limit: 99 } as const;
+    const { rows: left } = await listUncharged(database.read, all);
     assert.deepEqual([left.length, left.at(-1)!.createdAtMs - startMs], [25, 36]);
     assert.equal(await countRows(database, 'request_log'), 25 + 60 + 1);
   });

@@ -8,8 +8,10 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
+import { listUncharged } from '../../src/domain/activity/queries.ts';
 import { listCharges, readBalance } from '../../src/domain/ledger/reports/queries.ts';
-
+import type { UsageCursor } from '../../src/domain/ledger/reports/usage-cursor.ts';
+import { micros } from '../../src/lib/money.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { holdOf, select } from './books.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
@@ -93,7 +95,72 @@ onEachStore((store) => {
     assert.deepEqual((await find(ledgerId, 'b')).charges, []);
     assert.deepEqual((await find('other:live', 'a')).charges, []);
   });
+
+  test('a search reads a bounded part of the history on each page, and all pages together find what matches', async (t) => {
+    const { database, books, clock } = await openBooks(t, store);
+    await books.run([creditOf(ledgerId, 1_000)]);
+    const log = [];
+    for (let index = 0; index < 60; index++) {
+      // Some are of the same millisecond, and some of another day.
+      clock.nowMs = startMs + Math.floor(index / 3) + (index > 50 ? 86_400_000 : 0);
+      const id = `r${String(index).padStart(2, '0')}`;
+      const costMicros = index % 25 === 0 ? 7 : 2;
+      await books.run([reserveOf(holdOf(id), 9), settleOf(holdOf(id), costMicros)]);
+      const outcome = index % 25 === 0 ? ('hit' as const) : ('failed' as const);
+      log.push({ ...loggedRow, created_at_ms: clock.nowMs, request_id: id, outcome });
+    }
+    await database.transient.insertInto('request_log').values(log).execute();
+    const stepRows = 4;
+    const page = { limit: 2, cursor: null as UsageCursor | null };
+    const charged = async (filter: object) => {
+      const found = await listCharges(database.read, { ledgerId, ...page, ...filter }, stepRows);
+      return { ids: found.charges.map(({ id }) => id), next: found.next };
+    };
+    const logged = async (filter: object) => {
+      const asked = { accountId: 'acc', mode: 'live', limit: 2, after: page.cursor } as const;
+      const found = await listUncharged(database.read, { ...asked, ...filter }, stepRows);
+      return { ids: found.rows.map(({ requestId }) => requestId), next: found.next };
+    };
+    for (const [list, filter, expected] of [
+      [charged, { costMaxMicros: 9, costMinMicros: 7 }, ['r50', 'r25', 'r00']],
+      [charged, { provider: 'none' }, []],
+      [logged, { outcomes: ['hit'] }, ['r50', 'r25', 'r00']],
+      [logged, { code: 'none' }, []],
+    ] as const) {
+      const found: string[] = [];
+      let pages = 0;
+      page.cursor = null;
+      do {
+        const { ids, next } = await list(filter);
+        found.push(...ids);
+        page.cursor = next;
+        pages++;
+      } while (page.cursor && pages < 60);
+      assert.deepEqual(found, expected);
+      assert.ok(pages > 1, 'the first page read everything');
+      assert.ok(pages <= 4, `${pages} pages`);
+    }
+  });
 });
+
+const loggedRow = {
+  account_id: 'acc',
+  mode: 'live' as const,
+  key_id: 'k',
+  model_id: 'm',
+  path: '/v1/messages',
+  code: null,
+  status: 200,
+  streamed: 0 as const,
+  duration_ms: 5,
+  first_byte_ms: null,
+  saved_micros: micros(0),
+  input_tokens: 0,
+  output_tokens: 0,
+  details: '{}',
+  tags: null,
+  client: null,
+};
 
 function idsOf(id: string) {
   return { id, ledgerId, keyId: 'k' };

@@ -164,7 +164,7 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
     ],
   );
   assert.deepEqual(
-    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).map((error) => [
+    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).rows.map((error) => [
       error.requestId,
       error.modelId,
       error.path,

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import { isSqlite } from '../../db/dialect.ts';
+import { type Place, rowsPerStep, searchPage, type Span } from '../../db/search-steps.ts';
 import type { Db } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
 import type { Micros } from '../../lib/money.ts';
@@ -80,22 +81,49 @@ export type UnchargedQuery = {
   /** Unix milliseconds; `toMs` is exclusive. */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  /** The last request of the previous page. */
-  readonly after?: { readonly createdAtMs: number; readonly id: string } | null | undefined;
+  /** The `next` of the previous page. */
+  readonly after?: Place | null | undefined;
   readonly limit: number;
 };
 
 /**
  * Returns requests that were not charged, newest first, as far as they are kept. They are some seconds
- * old, and a storm of them is sampled.
+ * old, and a storm of them is sampled. A page is short while its search has found little; `next` is
+ * null when all was searched. `stepRows`: requests that one statement reads.
  */
 export async function listUncharged(
   db: Db,
   asked: UnchargedQuery,
-): Promise<readonly LoggedRequest[]> {
+  stepRows = rowsPerStep,
+): Promise<{ readonly rows: readonly LoggedRequest[]; readonly next: Place | null }> {
+  const { fromMs = null, toMs = null, limit } = asked;
+  const { rows, next } = await searchPage([{ fromMs, toMs }], {
+    limit,
+    startOf: async (span) => {
+      const { accountId, mode, after } = asked;
+      const step = selectUncharged(db, { accountId, mode, after }, span);
+      const last = await step
+        .select('created_at_ms')
+        .offset(stepRows - 1)
+        .limit(1)
+        .execute();
+      return last[0]?.created_at_ms ?? null;
+    },
+    read: async (span, rowsMax) => {
+      const found = await selectUncharged(db, asked, span).selectAll().limit(rowsMax).execute();
+      return found.map((row) => ({ createdAtMs: row.created_at_ms, id: row.request_id, row }));
+    },
+  });
+  return { rows: rows.map(({ row }) => toLogged(row)), next };
+}
+
+function selectUncharged(
+  db: Db,
+  asked: Omit<UnchargedQuery, 'fromMs' | 'toMs' | 'limit'>,
+  { fromMs, toMs }: Span,
+) {
   let query = db
     .selectFrom('request_log')
-    .selectAll()
     .where('account_id', '=', asked.accountId)
     .where('mode', '=', asked.mode)
     // A literal, because a partial index is used only when the SQL text contains its condition.
@@ -118,19 +146,15 @@ export async function listUncharged(
     query = query.where(position, '>', 0);
   }
   if (asked.paths) query = query.where('path', 'in', asked.paths);
-  if (asked.fromMs !== undefined) query = query.where('created_at_ms', '>=', asked.fromMs);
-  if (asked.toMs !== undefined) query = query.where('created_at_ms', '<', asked.toMs);
+  if (fromMs !== null) query = query.where('created_at_ms', '>=', fromMs);
   const { after } = asked;
-  if (after)
+  // With two upper bounds, SQLite would search by the first and read all previous pages again.
+  if (after && (toMs === null || after.createdAtMs < toMs))
     query = query.where((eb) =>
       eb(eb.refTuple('created_at_ms', 'request_id'), '<', eb.tuple(after.createdAtMs, after.id)),
     );
-  const rows = await query
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('request_id', 'desc')
-    .limit(asked.limit)
-    .execute();
-  return rows.map(toLogged);
+  else if (toMs !== null) query = query.where('created_at_ms', '<', toMs);
+  return query.orderBy('created_at_ms', 'desc').orderBy('request_id', 'desc');
 }
 
 /** Returns the requests with these ids that the account's history has. */

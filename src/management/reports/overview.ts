@@ -42,7 +42,7 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
       spent: { today_micros: spending?.todayMicros ?? 0, month_micros: spending?.monthMicros ?? 0 },
       runway_days: runwayOf(balance?.availableMicros ?? 0, week?.costMicros ?? 0),
       has_charges: newest.charges.length > 0,
-      recent_errors: await toRecentErrors(context, errors),
+      recent_errors: await toRecentErrors(context, errors.rows),
     };
   },
 };

@@ -20,7 +20,7 @@ import { readTagsOf } from '../../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
-import { pageByTime } from '../paging.ts';
+import { mergeByTime, pageByTime, type TimePage } from '../paging.ts';
 import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
 import {
@@ -49,10 +49,8 @@ export const requestHandlers: Handlers<typeof requestEndpoints> = {
     if (sort !== undefined)
       return { rows: await listSorted(context, { ...asked, sort }), next: null };
     return pageByTime(page, async ({ limit, cursor }) => {
-      const found = await listNewest(context, { ...asked, limit: limit + 1, cursor });
-      const shown = found.slice(0, limit);
-      const next = found.length > limit ? shown.at(-1)! : null;
-      return { rows: await withNames(context, params.account, shown), next };
+      const { rows, next } = await listNewest(context, { ...asked, limit, cursor });
+      return { rows: await withNames(context, params.account, rows), next };
     });
   },
 
@@ -92,41 +90,32 @@ type Listed = {
 type ListQuery = { readonly accountId: string; readonly filters: Filters };
 
 async function listNewest(
-  { database }: ManagementContext,
+  { database: { read } }: ManagementContext,
   {
     accountId,
     filters,
     limit,
     cursor,
   }: ListQuery & { readonly limit: number; readonly cursor: UsageCursor | null },
-): Promise<readonly Row[]> {
+): Promise<TimePage<Row>> {
   const range = rangeOf(filters);
-  const ledgerId = ledgerIdOf(accountId, filters.mode);
-  const charges = wantsCharges(filters)
-    ? (
-        await listCharges(database.read, {
-          ledgerId,
-          limit,
-          cursor,
-          ...chargeFilter(filters, range),
-        })
-      ).charges
-    : [];
+  const page = { ledgerId: ledgerIdOf(accountId, filters.mode), limit, cursor };
+  const charged = wantsCharges(filters)
+    ? await listCharges(read, { ...page, ...chargeFilter(filters, range) })
+    : null;
+  const logged = unchargedFilter(accountId, filters, range);
   const uncharged = wantsUncharged(filters)
-    ? await listUncharged(database.read, {
-        ...unchargedFilter(accountId, filters, range),
-        limit,
-        after: cursor,
-      })
-    : [];
-  const tags = await readTagsOf(database.read, charges);
-  return [...charges.map((charge) => rowOfCharge(charge, tags)), ...uncharged.map(rowOfLogged)]
-    .toSorted(newestFirst)
-    .slice(0, limit);
-}
-
-function newestFirst(one: Row, other: Row): number {
-  return other.createdAtMs - one.createdAtMs || (one.id < other.id ? 1 : -1);
+    ? await listUncharged(read, { ...logged, limit, after: cursor })
+    : null;
+  const tags = await readTagsOf(read, charged?.charges ?? []);
+  const lists = [
+    charged && { ...charged, rows: charged.charges.map((charge) => rowOfCharge(charge, tags)) },
+    uncharged && { ...uncharged, rows: uncharged.rows.map(rowOfLogged) },
+  ];
+  return mergeByTime<Row>(
+    lists.filter((list) => list !== null),
+    limit,
+  );
 }
 
 async function listSorted(

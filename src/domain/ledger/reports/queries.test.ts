@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sqlitePathOf } from '../../../db/database.ts';
+import type { Span } from '../../../db/search-steps.ts';
 import { connectSqlite } from '../../../db/sqlite/connection.ts';
 import { openTestDatabase } from '../../../../tests/support/ledger/test-ledger.ts';
 import { type ChargeFilter, selectCharges } from './queries.ts';
-import type { Span } from './spans.ts';
 
 const ledgerId = 'acc:live';
 const cursor = { createdAtMs: 500, id: 'a' };

@@ -1,16 +1,16 @@
 // Reads the ledger: balances with their totals, which are stored rather than summed, charges page
 // by page, and price terms.
-import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { readKeptTerms, type PriceTerms } from '../../../terms/price-terms.ts';
 import { isSqlite } from '../../../db/dialect.ts';
+import { rowsPerStep, searchPage, type Span } from '../../../db/search-steps.ts';
 import type { Db, Tables } from '../../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
-import { chargesTable, type ChargeRow } from '../columns.ts';
-import { type DayCount, planSpans, type Span, widenSpans } from './spans.ts';
+import { chargesTable } from '../columns.ts';
+import { type DayCount, planSpans, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, hourMs } from '../../../lib/utc-time.ts';
 
@@ -74,44 +74,51 @@ export type ChargeFilter = {
 
 type ChargePage = {
   readonly charges: readonly Charge[];
-  /** The cursor of the next page; null exactly on the last page. */
+  /**
+   * The cursor of the next page; null exactly on the last page. A page of a search that found little
+   * is short, or empty, and has one.
+   */
   readonly next: UsageCursor | null;
 };
 
 /**
  * Returns charges, newest first. New charges between two pages neither shift nor repeat one,
  * because a page starts after a charge, not at an offset. Without a filter, or by time, request or
- * the ending `cut-off`, a page is read from an index. By key, model, endpoint and tag, only the days
- * with matches are scanned, in steps; by a least cost only the days that cost as much; by other
- * filters all days. A key that was used once on a day with a million charges takes seconds to find,
- * but blocks no other request.
+ * the ending `cut-off`, a page is read from an index. Other filters are searched for, a bounded part
+ * on each page: by key, model, endpoint and tag, only in the days with matches; by a least cost only
+ * in the days that cost as much. `stepRows`: charges that one statement reads.
  */
-export async function listCharges(db: Db, query: ChargeQuery): Promise<ChargePage> {
-  const { limit } = query;
-  const rows: ChargeRow[] = [];
-  for (const span of await spansOf(db, query)) {
-    // One extra row shows whether there is another page.
-    rows.push(
-      ...(await selectCharges(db, query, { ...span, rowsMax: limit + 1 - rows.length }).execute()),
-    );
-    if (rows.length > limit) break;
-    await setImmediate();
-  }
-  const charges = rows.slice(0, limit).map(chargesTable.recordOf);
-  const last = charges.at(-1);
-  return {
-    charges,
-    next: rows.length > limit && last ? { createdAtMs: last.createdAtMs, id: last.id } : null,
-  };
+export async function listCharges(
+  db: Db,
+  query: ChargeQuery,
+  stepRows = rowsPerStep,
+): Promise<ChargePage> {
+  const { limit, ledgerId, cursor } = query;
+  const isSearch = isSearched(query);
+  const { rows, next } = await searchPage(await spansOf(db, query), {
+    limit,
+    startOf: async (span) => {
+      if (!isSearch) return null;
+      const step = selectCharges(db, { ledgerId, cursor }, { ...span, rowsMax: 1 });
+      const last = await step
+        .clearSelect()
+        .select('created_at_ms')
+        .offset(stepRows - 1)
+        .execute();
+      return last[0]?.created_at_ms ?? null;
+    },
+    read: async (span, rowsMax) =>
+      (await selectCharges(db, query, { ...span, rowsMax }).execute()).map(chargesTable.recordOf),
+  });
+  return { charges: rows, next };
 }
 
 /** Returns the time spans to search, newest first. */
 async function spansOf(db: Db, query: ChargeQuery): Promise<readonly Span[]> {
   const { holdId, fromMs, toMs, cursor, ledgerId } = query;
-  const isAnywhere = searched.every((name) => query[name] === undefined);
-  const isOneRead = holdId !== undefined || (isAnywhere && isSqlite(db));
+  const isOneRead = holdId !== undefined || (!isSearched(query) && isSqlite(db));
   if (isOneRead) return [{ fromMs: fromMs ?? null, toMs: toMs ?? null }];
-  if (isAnywhere) {
+  if (!isSearched(query)) {
     // PostgreSQL would begin to read every partition.
     const newestMs = cursor?.createdAtMs ?? toMs ?? (await readLastEntryTime(db, ledgerId));
     return widenSpans(newestMs, query);
@@ -133,6 +140,10 @@ const searched = [
   'durationMinMs',
   'client',
 ] as const;
+
+function isSearched(query: ChargeQuery): boolean {
+  return query.holdId === undefined && searched.some((name) => query[name] !== undefined);
+}
 
 async function readLastEntryTime(db: Db, ledgerId: LedgerId): Promise<number> {
   const query = db.selectFrom('ledgers').select('last_entry_at_ms').where('id', '=', ledgerId);

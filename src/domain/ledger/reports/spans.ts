@@ -1,9 +1,6 @@
-// Plans where to search for charges that pass a filter: time spans with matches, each small enough
-// to scan quickly.
+// Plans where to search for charges that pass a filter: time spans with matches.
+import { rowsPerStep, type Span } from '../../../db/search-steps.ts';
 import { dayMs } from '../../../lib/utc-time.ts';
-
-/** Unix milliseconds; `toMs` is exclusive, null is open. */
-export type Span = { readonly fromMs: number | null; readonly toMs: number | null };
 
 /** A UTC day of a ledger: its charges, and how many pass the filter. */
 export type DayCount = {
@@ -13,13 +10,8 @@ export type DayCount = {
 };
 
 /**
- * Rows per scan. SQLite runs on the calling thread, so a longer scan would block other requests.
- */
-const rowsMax = 20_000;
-
-/**
- * Returns spans, newest first like `days`. Consecutive days form one span while they are small; a
- * large day is split into equal parts. Spans without matches are dropped.
+ * Returns spans, newest first like `days`. Consecutive days form one span while one step reads them.
+ * Spans without matches are dropped.
  */
 export function planSpans(
   days: readonly DayCount[],
@@ -27,7 +19,7 @@ export function planSpans(
 ): readonly Span[] {
   return groupDays(days)
     .filter((group) => group.some(({ matching }) => matching > 0))
-    .flatMap(partsOf)
+    .map(spanOf)
     .map((span) => ({ fromMs: Math.max(span.fromMs, fromMs), toMs: Math.min(span.toMs, toMs) }))
     .filter((span) => span.fromMs < span.toMs);
 }
@@ -55,7 +47,7 @@ function groupDays(days: readonly DayCount[]): readonly (readonly DayCount[])[] 
   let requests = Infinity;
   for (const day of days) {
     requests += day.requests;
-    if (requests <= rowsMax) groups.at(-1)!.push(day);
+    if (requests <= rowsPerStep) groups.at(-1)!.push(day);
     else {
       groups.push([day]);
       requests = day.requests;
@@ -65,13 +57,6 @@ function groupDays(days: readonly DayCount[]): readonly (readonly DayCount[])[] 
 }
 
 /** Days without charges may lie between the first and the last. */
-function partsOf(group: readonly DayCount[]) {
-  const fromMs = Date.parse(group.at(-1)!.day);
-  const toMs = Date.parse(group[0]!.day) + dayMs;
-  const parts = group.length > 1 ? 1 : Math.ceil(group[0]!.requests / rowsMax);
-  const lengthMs = Math.ceil((toMs - fromMs) / parts);
-  return Array.from({ length: parts }, (_, index) => ({
-    fromMs: Math.max(fromMs, toMs - (index + 1) * lengthMs),
-    toMs: toMs - index * lengthMs,
-  }));
+function spanOf(group: readonly DayCount[]) {
+  return { fromMs: Date.parse(group.at(-1)!.day), toMs: Date.parse(group[0]!.day) + dayMs };
 }
