@@ -1,6 +1,7 @@
 // Accounts that bring keys of their own for a provider: who is called with which key, what it costs,
 // and that nothing of one account's key reaches another's requests or the operator's routes.
 import assert from 'node:assert/strict';
+import { isOwnKeyVersion } from '../../src/domain/catalog/price.ts';
 import { isOwnKeyName } from '../../src/terms/own-key.ts';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
@@ -92,9 +93,9 @@ type Own = { readonly order?: 'before' | 'after'; readonly provider?: string };
 let customers = 0;
 
 /** An account with a live key; with `own`, one that brings a key, which is in use. */
-async function customer(own: Own | null = {}) {
+async function customer(own: Own | null = {}, creditUsd = 5) {
   const owner = await signIn(gateway);
-  const { key } = await gateway.makeKey({ mode: 'live', account: owner.account, creditUsd: 5 });
+  const { key } = await gateway.makeKey({ mode: 'live', account: owner.account, creditUsd });
   // In no usual form: only who knows it can remove it from what a provider says.
   const secret = `Of.the.customer.${String(customers++).padStart(6, '0')}`;
   const ownKey = own && (await bring(owner, { api_key: secret, ...own }));
@@ -385,7 +386,57 @@ test('every way to ask a chat model uses the own key, and each line of a batch',
   assert.deepEqual([balance.postedMicros, balance.heldMicros], [5_000_000 - 6 * ownMicros, 0]);
 });
 
-test('all but chat, and counted tokens, are asked with the operator’s key, at their usual price', async () => {
+test('tasks run with an own key for a part of their price, or with the operator’s where it is refused', async () => {
+  const { key, secret } = await customer();
+  for (const task of taskSamples) {
+    const { path: at, hostPath, type, answer: script, costMicros, heldMicros } = task;
+    const request = task.request(`a-${type}`);
+    const askWith = async (scripted: Script) => {
+      gateway.upstream.on(`/host/v1${hostPath}`, scripted);
+      const { reply, asked } = await gateway.recordUpstream(() =>
+        gateway.post(at, {
+          ...request,
+          key,
+          headers: { ...request.headers, 'x-service-cache': 'false' },
+        }),
+      );
+      return { reply, used: asked.map(keyOf) };
+    };
+    const own = await askWith(script);
+    assert.equal(own.reply.status, 200, `${at} ${own.reply.text}`);
+    assert.deepEqual(own.used, [secret], at);
+    assert.equal(routeOf(own.reply), 'host:own', at);
+    assert.equal(own.reply.costMicros, Math.ceil(costMicros / 10) + 10, at);
+    const id = String(own.reply.headers['x-request-id']);
+    const [charge] = await rowsOf(gateway.database, 'charges', { id });
+    assert.equal(charge!.upstream_cost_micros, 0, at);
+    assert.ok(isOwnKeyVersion(charge!.price_version), at);
+
+    const refusing: Script = (response, asked) =>
+      (keyOf(asked) === secret ? answerStatus(401) : script)(response, asked);
+    const other = await askWith(refusing);
+    assert.equal(other.reply.costMicros, costMicros, at);
+    assert.deepEqual([other.used[0], other.used.length], [secret, 2], at);
+
+    const refused = await askWith(answerStatus(401));
+    assert.equal(refused.reply.status, 502, at);
+    assert.equal(refused.reply.error.details?.['own_key_of'], 'host', at);
+    assert.ok(!refused.reply.text.includes(secret), at);
+    await clock.advance(700_000);
+    // The usual price and the fee are held.
+    gateway.upstream.on(`/host/v1${hostPath}`, script);
+    for (const [missing, status] of [
+      [1, 402],
+      [0, 200],
+    ] as const) {
+      const poor = await customer({}, (heldMicros + 10 - missing) / 1_000_000);
+      const reply = await gateway.post(at, { ...request, key: poor.key });
+      assert.equal(reply.status, status, `${at} ${reply.text}`);
+    }
+  }
+});
+
+test('images and counted tokens are asked with the operator’s key, at their usual price', async () => {
   const { owner, key } = await customer();
   for (const provider of ['openai', 'claude'])
     await bring(owner, { provider, api_key: `sk-${provider}` });
@@ -394,10 +445,6 @@ test('all but chat, and counted tokens, are asked with the operator’s key, at 
   const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
   type Row = readonly [at: string, host: string, request: object, script: Script];
   const rows: readonly Row[] = [
-    ...taskSamples.map((task): Row => {
-      const { path: at, hostPath, type, answer: script } = task;
-      return [at, `/host/v1${hostPath}`, task.request(`a-${type}`), script];
-    }),
     [imagePaths.generations, imagePaths.generations, { body: drawn }, openaiDraws()],
     [
       '/v1/messages/count_tokens',

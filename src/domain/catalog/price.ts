@@ -120,7 +120,7 @@ export function atCost(price: AppliedPrice, costPpm: number): AppliedPrice {
 }
 
 /** The end of a price's version for a call with the account's own key. */
-const ownKeyMark = '~own';
+export const ownKeyMark = '~own';
 
 export function isOwnKeyVersion(priceVersion: string): boolean {
   return priceVersion.endsWith(ownKeyMark);

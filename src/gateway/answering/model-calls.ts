@@ -7,12 +7,12 @@ import type { FailedCall } from '../calling/failed-call.ts';
 import { callRoute } from '../calling/call-route.ts';
 import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
-import { isCredentialRefused, nextStepAfter, waitBeforeRetryMs } from '../calling/retry-policy.ts';
+import { withOwner } from '../calling/failure-message.ts';
+import { nextStepAfter, waitBeforeRetryMs } from '../calling/retry-policy.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
 import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
-import { withoutOwnKey } from '../../terms/own-key.ts';
 import type { Called, Held } from '../stages.ts';
 import { lossOf } from '../charging/model-bill.ts';
 import { DrawnImages } from '../charging/model-call.ts';
@@ -154,7 +154,7 @@ class ModelCalls<Answer> {
           this.#giveBack();
         });
         if (result.kind === 'answered') return { ...result, called };
-        const failure = withOwner(result.failure, route);
+        const failure = withOwner(result.failure, route.name);
         return { ...result, failure, called, reported: this.#noteFailure(failure, attempt) };
       });
     } finally {
@@ -265,10 +265,4 @@ class ModelCalls<Answer> {
 function unseenBy({ stream }: ClientRequest, { written }: Attempt): Unseen {
   if (!stream) return 'all';
   return written.mayHide ? 'parts' : 'nothing';
-}
-
-/** Says of a refused credential when it is the account's own. */
-function withOwner(failure: UpstreamFailure, { name }: Attempt['route']): UpstreamFailure {
-  if (name.ownKeyId === undefined || !isCredentialRefused(failure.status)) return failure;
-  return { ...failure, ownKeyOf: withoutOwnKey(name.provider) };
 }

@@ -4,8 +4,11 @@ import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { VendorError } from '../../canonical/vendor-error.ts';
 import { isObject } from '../../lib/json.ts';
+import { withoutOwnKey } from '../../terms/own-key.ts';
 import { hasEnded } from '../../terms/retirement.ts';
 import { modelEnded, type EndingModel } from '../retirement-headers.ts';
+import { isCredentialRefused } from './retry-policy.ts';
+import type { RouteName } from './shared-health.ts';
 
 const messageCharactersMax = 500;
 const defaultRetryAfterSeconds = 5;
@@ -79,6 +82,12 @@ function isCallers(status: number | null): boolean {
 function wordOf(status: number | null): 'overloaded' | 'late' | 'failed' {
   if (status === 429 || status === 503 || status === 529) return 'overloaded';
   return status === 408 || status === 504 ? 'late' : 'failed';
+}
+
+/** Says of a refused credential when it is the account's own. */
+export function withOwner(failure: UpstreamFailure, name: RouteName): UpstreamFailure {
+  if (name.ownKeyId === undefined || !isCredentialRefused(failure.status)) return failure;
+  return { ...failure, ownKeyOf: withoutOwnKey(name.provider) };
 }
 
 function ownKeyRefused(provider: string, status: number | null): ApiError {

@@ -1,5 +1,5 @@
 // Prices of tasks: a task is billed by a unit, such as a character, or by tokens.
-import type { AppliedPrice } from '../../domain/catalog/price.ts';
+import { type AppliedPrice, ownKeyMark } from '../../domain/catalog/price.ts';
 import type { Picos } from '../../lib/money.ts';
 import type { UnitPrice } from '../sales/units.ts';
 
@@ -60,19 +60,25 @@ export function costOfCount(
 
 /** The highest price of a unit. */
 export function highestPrice(price: AppliedPrice, { each, beside = {} }: Size): UnitPrice {
-  return { ...costs(price, each), request: costs(price, beside), version: price.list.version };
+  const { listPicos, upstreamPicos } = costs(price, beside);
+  const fee = price.ownKey?.feePicos ?? 0n;
+  const request = { listPicos: listPicos + fee, upstreamPicos };
+  return { ...costs(price, each), request, version: price.list.version };
 }
 
 /** The price of what was counted. It is charged once. */
 export function chargedPrice(price: AppliedPrice, count: Count): UnitPrice {
-  const { list, upstream } = price;
+  const { list, upstream, ownKey, isOwnKey } = price;
   const { units, inputTokens = 0, outputTokens = 0 } = count;
+  const { listPicos, upstreamPicos } = costs(price, { units: units ?? 0 });
+  const fee = isOwnKey ? ownKey!.feePicos : 0n;
   const tokens = { count: { inputTokens, outputTokens }, list: list.base, upstream: upstream.base };
   return {
     listPicos: 0n,
     upstreamPicos: 0n,
-    ...(units === undefined ? { tokens } : { request: costs(price, { units }) }),
-    version: list.version,
+    ...(units === undefined && { tokens }),
+    request: { listPicos: listPicos + fee, upstreamPicos },
+    version: list.version + (isOwnKey ? ownKeyMark : ''),
   };
 }
 

@@ -4,14 +4,20 @@ import type { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
-import { atCost, passedPrice, priceFor, type AppliedPrice } from '../../domain/catalog/price.ts';
+import {
+  atCost,
+  ownKeyPrice,
+  passedPrice,
+  priceFor,
+  type AppliedPrice,
+} from '../../domain/catalog/price.ts';
 import type { TaskRequest } from '../../domain/tasks/task-request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { Upload } from '../../lib/upload.ts';
 import type { ModelType } from '../../terms/model-type.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { callInOrder, type Callable } from '../calling/call-route.ts';
-import { toModelError } from '../calling/failure-message.ts';
+import { toModelError, withOwner } from '../calling/failure-message.ts';
 import { readPassed } from '../calling/read-reply.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { Output } from '../answering/output.ts';
@@ -21,7 +27,7 @@ import { writeNames } from '../headers.ts';
 import type { Caller, PassedLine } from '../request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { orderRoutes } from '../routing/order.ts';
-import { priceFactorFor } from '../routing/price-factor.ts';
+import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
 import type { Endpoint, HeldRequest } from '../stages.ts';
 import { mayBeBilled, type Sending } from './task-call.ts';
@@ -157,7 +163,11 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
       const nowMs = gateway.clock.nowMs();
       const listed = priceFor(model, { ...priceFactorFor(gateway, key, model.id), nowMs });
       if (!listed) throw modelNotFound(model.id);
-      const price = passed ? passedPrice(listed) : listed;
+      const hasOwnKey = routes.some(({ route }) => route.ownKeyId !== undefined);
+      const price = {
+        ...(passed ? passedPrice(listed) : listed),
+        ...(hasOwnKey && { ownKey: ownKeyTermsOf(gateway) }),
+      };
       const size = sizeAs(isByUnit(price));
       const units = {
         endpoint: task.endpoint,
@@ -165,7 +175,7 @@ export function taskEndpoint<Request extends TaskRequest, Host, Made>(
         unit: { ...size.unit, counted: null },
         count: size.count,
         most: highestPrice(price, size),
-        likelyPicos: costOfCount(atCost(price, chosen.costPpm).upstream, size.likely),
+        likelyPicos: costOfCount(priceOn(chosen, price).upstream, size.likely),
         countField: null,
       };
       const asked = { task, model, request, routes, price, size, passed };
@@ -193,7 +203,8 @@ function routesOf<Request extends TaskRequest, Host, Made>(
   { gateway: { hosts }, caller, model, request }: Wanted<Request>,
   passed: PassedLine | undefined,
 ): Routes<Host> {
-  const live = findRoutes(hosts, { model, mode: caller.key.mode, clientFormat: 'chat' });
+  const { mode, ownKeys } = caller.key;
+  const live = findRoutes(hosts, { model, mode, clientFormat: 'chat', ownKeys });
   const found = passed ? [passedRoute(passed, live, model)] : live;
   const all = orderRoutes(found, () => 1 - hosts.routing.random()).flatMap((chosen) => {
     const host = hostOf(chosen);
@@ -267,7 +278,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
     calls += at.calls ?? 1;
     if (!at.failure) return { kind: 'made', route, ...at } as const;
-    const { upstream } = atCost(price, chosen.costPpm);
+    const { upstream } = priceOn(chosen, price);
     // Otherwise a refused text behind good ones would make those free.
     const spoiled = isOfRequest(at.failure)
       ? costOfCount(upstream, atMost(at.lost, size.most))
@@ -276,7 +287,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
     lostPicos += costOfCount(upstream, at.lost) - spoiled;
     // A part was passed on, so no other route can serve.
     const kind = stream.hasFrames ? 'broken' : 'failure';
-    return { kind, route, failure: at.failure } as const;
+    return { kind, route, failure: withOwner(at.failure, chosen.name) } as const;
   });
   const { route } = made;
   const { provider } = route.route;
@@ -288,7 +299,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
       spoiled: { provider, calls, picos: spoiledPicos },
       ...(made.kind === 'broken' && { begun: { output: stream, isEvents, lastFrame: null } }),
     };
-  const routePrice = atCost(price, route.chosen.costPpm);
+  const routePrice = priceOn(route.chosen, price);
   const count = atMost(made.count, size.most);
   const answer = task.answer(made.made, { ...shared, count });
   return {
@@ -309,6 +320,12 @@ async function deliver<Request extends TaskRequest, Host, Made>(
       costOfCount(routePrice.upstream, made.count) -
       costOfCount(routePrice.upstream, count),
   };
+}
+
+/** The price of a call there. */
+function priceOn({ costPpm, name }: ChosenRoute, price: AppliedPrice): AppliedPrice {
+  const there = atCost(price, costPpm);
+  return name.ownKeyId === undefined ? there : ownKeyPrice(there, { isOwnSearch: false });
 }
 
 function failedCall(error: unknown, { likely }: Size) {
