@@ -329,29 +329,29 @@ const cases: Readonly<Record<string, Case>> = {
 const answer = { text: '{"path":"a.txt"}', tokens: { input: 20, output: 5 } };
 
 for (const [
-  client,
-  { body, path = '/v1/chat/completions', headers, said = turn },
-] of Object.entries(cases)) {
+  place,
+  [client, { body, path = '/v1/chat/completions', headers, said = turn }],
+] of Object.entries(cases).entries()) {
   describe(client, () => {
-    for (const { id: model, wire } of loopModels) {
-      for (const stream of [false, true]) {
-        test(`on ${wire}, ${stream ? 'streamed' : 'whole'}`, async () => {
-          answerWith(wire, answerContent(wire, answer));
-          const count = gateway.upstream.requests.length;
-          const reply = await gateway.post(path, {
-            key,
-            headers,
-            body: { model, ...body, stream, ...(!stream && { stream_options: undefined }) },
-          });
-          assert.equal(reply.status, 200, reply.text);
-          assert.equal(readAnswer(path, reply.text, stream), answer.text);
-          const sent = JSON.stringify(gateway.upstream.requests[count]!.body);
-          for (const part of said) assert.ok(sent.includes(part), `${part} in ${sent}`);
-          // Only OpenAI knows custom tools, and Anthropic refuses a text without a word.
-          if (wire !== 'responses') assert.doesNotMatch(sent, /"type":"custom"/);
-          if (wire === 'messages') assert.doesNotMatch(sent, /"text":"\s*"/);
+    for (const [index, { id: model, wire }] of loopModels.entries()) {
+      // Whole and streamed in turn: how answers are written is no matter of the request.
+      const stream = (place + index) % 2 === 1;
+      test(`on ${wire}, ${stream ? 'streamed' : 'whole'}`, async () => {
+        answerWith(wire, answerContent(wire, answer));
+        const count = gateway.upstream.requests.length;
+        const reply = await gateway.post(path, {
+          key,
+          headers,
+          body: { model, ...body, stream, ...(!stream && { stream_options: undefined }) },
         });
-      }
+        assert.equal(reply.status, 200, reply.text);
+        assert.equal(readAnswer(path, reply.text, stream), answer.text);
+        const sent = JSON.stringify(gateway.upstream.requests[count]!.body);
+        for (const part of said) assert.ok(sent.includes(part), `${part} in ${sent}`);
+        // Only OpenAI knows custom tools, and Anthropic refuses a text without a word.
+        if (wire !== 'responses') assert.doesNotMatch(sent, /"type":"custom"/);
+        if (wire === 'messages') assert.doesNotMatch(sent, /"text":"\s*"/);
+      });
     }
   });
 }
@@ -405,17 +405,5 @@ describe('Cursor’s agent gets a call of a custom tool in chunks of Chat', () =
       assert.equal(calls.map(({ custom }) => custom?.input ?? '').join(''), input);
       assert.equal(choices.at(-1).finish_reason, 'tool_calls');
     });
-  }
-});
-
-test('the list of models has what Open WebUI, LibreChat, n8n and Continue read of it', async () => {
-  const reply = await gateway.get('/v1/models', { key });
-  assert.equal(reply.status, 200, reply.text);
-  const { object, data } = JSON.parse(reply.text);
-  assert.equal(object, 'list');
-  assert.ok(data.length > 0);
-  for (const { id, object: kind, created, owned_by: owner } of data) {
-    assert.deepEqual([typeof id, kind, typeof owner], ['string', 'model', 'string']);
-    assert.ok(Number.isSafeInteger(created));
   }
 });

@@ -361,10 +361,10 @@ test('Bedrock is asked by Converse with a signature over the final request', asy
     `${path}/converse`,
     answerJson({ output: { message }, stopReason: 'end_turn', usage }),
   );
-  const stream = Buffer.concat([...converseFrames, encodeEvent('metadata', { usage })]);
+  const streamed = Buffer.concat([...converseFrames, encodeEvent('metadata', { usage })]);
   gateway.upstream.on(
     `${path}/converse-stream`,
-    answerBytes(stream, { ...binary, sizes: [1, 30] }),
+    answerBytes(streamed, { ...binary, sizes: [1, 30] }),
   );
   for (const format of ['chat', 'messages'] as const)
     for (const stream of [false, true]) {

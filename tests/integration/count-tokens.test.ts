@@ -39,7 +39,6 @@ const gateway = await startGateway(
       ),
       'no-home': model({ provider: 'unreachable', model: 'm' }),
       house: model(local),
-      'house-first': model(local, { provider: 'anthropic', model: 'second-home' }),
     },
   }),
   { clock },
@@ -255,16 +254,6 @@ test('without a provider that counts, the estimate is marked as such and nothing
   assert.ok(Math.abs(countOf(reply) - 1_000) < 30, reply.text);
   assert.ok(isEstimate(reply));
   assert.equal(asked.length, 0);
-});
-
-test('of several providers the first that can count is used', async () => {
-  const asking = () => countInput({ model: 'house-first', input: 'Hi' });
-  const { reply, asked } = await gateway.recordUpstream(asking);
-  assert.equal(countOf(reply), 4_321);
-  assert.deepEqual(
-    asked.map((request) => [request.path, (request.body as { model: string }).model]),
-    [[messagesPath, 'second-home']],
-  );
 });
 
 const claude = { model: 'claude-haiku-4-5' };
@@ -489,13 +478,9 @@ test('an image by URL is fetched once, and the upstream gets it as base64', asyn
 });
 
 test("an image URL into the operator's network, or to nowhere, is a 400 that names it, and nothing is sent upstream", async () => {
-  gateway.upstream.on('/pictures/page', answerJson('<html>'));
   const urls: [url: string, problem: RegExp][] = [
     ['http://127.0.0.1/secret.png', /public address/],
-    ['http://127.0.0.1:9/secret.png', /port 80 or 443/],
-    ['file:///etc/passwd', /http:\/\/ or https:\/\//],
     [`${gateway.upstream.url}/pictures/none.png`, /status 404/],
-    [`${gateway.upstream.url}/pictures/page`, /is not a .* image/],
   ];
   for (const [url, problem] of urls) {
     const { reply, asked } = await gateway.recordUpstream(() =>
@@ -600,26 +585,10 @@ test('the official SDK counts in both modes and gets typed errors', async () => 
   };
   assert.deepEqual(await client(liveKey).messages.countTokens(params), { input_tokens: 4_321 });
   assert.deepEqual(await client(testKey).messages.countTokens(params), { input_tokens: 2 });
-  const betas = await client(liveKey).beta.messages.countTokens({
-    ...params,
-    betas: ['token-counting-2024-11-01'],
-  });
-  assert.equal(betas.input_tokens, 4_321);
   await assert.rejects(
     client(liveKey).messages.countTokens({ ...params, model: 'gpt-6-luna' }),
     BadRequestError,
   );
-});
-
-test('fields that a provider does not accept are left out and listed', async () => {
-  const reply = await countInput({
-    model: 'claude-haiku-4-5',
-    input: 'Hi',
-    previous_response_id: 'resp_1',
-    truncation: 'auto',
-  });
-  assert.equal(countOf(reply), 4_321);
-  assert.match(String(reply.headers['x-service-ignored']), /previous_response_id/);
 });
 
 test('an image URL is fetched for Anthropic, and a failed fetch is a 400 that names the input', async () => {

