@@ -167,41 +167,26 @@ describe('sources', () => {
 });
 
 describe('variables in the file', () => {
-  test('are expanded in values, also in flow style without quotes', () => {
-    const { config } = load(
-      'service: { name: ${NAME} }\nserver:\n  public_url: https://${HOSTNAME}.example.com\n  port: ${WEB}\n',
-      {
-        NAME: 'Acme',
-        HOSTNAME: 'llm',
-        WEB: '8080',
-      },
-    );
-    assert.equal(config.service.name, 'Acme');
-    assert.equal(config.server.public_url, 'https://llm.example.com');
-    assert.equal(config.server.port, 8_080);
-  });
-
-  test('a key of digits stays text', () => {
-    assert.equal(
-      load('providers: { openai: { api_key: ${K} } }', { K: '12345' }).config.providers['openai']!
-        .api_key,
-      '12345',
-    );
-  });
-
-  test('a variable’s value is never expanded again', () => {
-    const { config } = load('providers: { openai: { api_key: ${K} } }', {
-      K: '${OTHER}$${X}',
-      OTHER: 'no',
+  const expanded: Readonly<Record<string, [key: string, env: Environment, read: string]>> = {
+    'are expanded in values, also in flow style without quotes': ['${K}', { K: 'Acme' }, 'Acme'],
+    'are expanded within a value': ['a-${K}.example.com', { K: 'llm' }, 'a-llm.example.com'],
+    'of digits stay text where a text belongs': ['${K}', { K: '12345' }, '12345'],
+    'have values that are never expanded again': [
+      '${K}',
+      { K: '${OTHER}$${X}', OTHER: 'no' },
+      '${OTHER}$${X}',
+    ],
+    'are not meant by a doubled dollar': ["'a$${b}c'", {}, 'a${b}c'],
+  };
+  for (const [title, [key, env, read]] of Object.entries(expanded)) {
+    test(title, () => {
+      const { config } = load(`providers: { openai: { api_key: ${key} } }`, env);
+      assert.equal(config.providers['openai']!.api_key, read);
     });
-    assert.equal(config.providers['openai']!.api_key, '${OTHER}$${X}');
-  });
+  }
 
-  test('a doubled dollar is a literal dollar', () => {
-    assert.equal(
-      load("providers: { openai: { api_key: 'a$${b}c' } }").config.providers['openai']!.api_key,
-      'a${b}c',
-    );
+  test('are numbers where a number belongs', () => {
+    assert.equal(load('server:\n  port: ${WEB}\n', { WEB: '8080' }).config.server.port, 8_080);
   });
 
   test('an unset variable disables a provider, and stops the start anywhere else', () => {
@@ -315,51 +300,26 @@ describe('providers', () => {
     assert.deepEqual([config.warnings, config.providers['google']!.enabled], [[], true]);
   });
 
-  const keys: [
-    title: string,
-    entry: string,
-    env: Environment,
-    expected: { enabled: boolean; api_key: string | null },
-  ][] = [
-    ['a key of the file is used', '{ api_key: file }', {}, { enabled: true, api_key: 'file' }],
-    [
-      'the usual variable overrides a key of the file',
-      '{ api_key: file }',
-      { OPENAI_API_KEY: 'env' },
-      { enabled: true, api_key: 'env' },
-    ],
-    [
-      'another variable in the file overrides the usual one',
+  const used = { OPENAI_API_KEY: 'env' };
+  type Key = [entry: string, env: Environment, enabled: boolean, apiKey: string | null];
+  const keys: Readonly<Record<string, Key>> = {
+    'a key of the file is used': ['{ api_key: file }', {}, true, 'file'],
+    'the usual variable overrides a key of the file': ['{ api_key: file }', used, true, 'env'],
+    'another variable in the file overrides the usual one': [
       '{ api_key: "${MINE}" }',
-      { MINE: 'mine', OPENAI_API_KEY: 'env' },
-      { enabled: true, api_key: 'mine' },
+      { MINE: 'mine', ...used },
+      true,
+      'mine',
     ],
-    [
-      'none means no authentication',
-      '{ api_key: none }',
-      { OPENAI_API_KEY: 'env' },
-      { enabled: true, api_key: null },
-    ],
-    [
-      'without a key the usual variable is used',
-      '{}',
-      { OPENAI_API_KEY: 'env' },
-      { enabled: true, api_key: 'env' },
-    ],
-    ['without either the provider is off', '{}', {}, { enabled: false, api_key: null }],
-    [
-      'enabled: false disables the provider',
-      '{ enabled: false }',
-      { OPENAI_API_KEY: 'env' },
-      { enabled: false, api_key: 'env' },
-    ],
-  ];
-  for (const [title, entry, env, expected] of keys) {
+    'none means no authentication': ['{ api_key: none }', used, true, null],
+    'without a key the usual variable is used': ['{}', used, true, 'env'],
+    'without either the provider is off': ['{}', {}, false, null],
+    'enabled: false disables the provider': ['{ enabled: false }', used, false, 'env'],
+  };
+  for (const [title, [entry, env, enabled, apiKey]] of Object.entries(keys)) {
     test(title, () => {
-      const { enabled, api_key } = load(`providers: { openai: ${entry} }`, env).config.providers[
-        'openai'
-      ]!;
-      assert.deepEqual({ enabled, api_key }, expected);
+      const openai = load(`providers: { openai: ${entry} }`, env).config.providers['openai']!;
+      assert.deepEqual([openai.enabled, openai.api_key], [enabled, apiKey]);
     });
   }
 
@@ -389,286 +349,143 @@ describe('providers', () => {
 });
 
 describe('faults', () => {
-  const faults: [yaml: string, location: string, message: RegExp][] = [
-    [
-      'server: { port: 1 }\nserver: { port: 2 }\n',
-      '2:1',
-      /must be set once; this one is set a second time\. Remove one/,
-    ],
-    ['server:\n\tport: 1\n', '2:1', /indented with spaces; got a tab/],
-    ['server:\n  port: 1\n host: h\n', '3:1', /must be indented alike/],
-    ['server: {port: 1\n', '2:1', /must be (YAML|indented alike)/],
-    ['server: { port: 1 } }\n', '1:21', /follows where the value has ended/],
-    ['a: 1\n---\nb: 2\n', '2:1', /must be one YAML document/],
-    ['service: { name: @x }\n', '1:18', /must not begin with this character unless it is quoted/],
-    ['service:\n  name: *there\n', '1:1', /`\*reference`/],
-    ['- server\n', '1:1', /must hold sections such as `server:`; got a list/],
-    ['just words\n', '1:1', /must hold sections such as `server:`; got a single value/],
-    ['server: 5\n', '1:9', /^server must be an object; got 5/],
-    [
-      'server:\n  port: abc\n',
-      '2:9',
-      /^server\.port must be a whole number from 0 to 65535; got "abc"\. .*Default: 4000\.$/,
-    ],
-    [
-      'server:\n  port: "4000"\n',
-      '2:9',
-      /^server\.port must be a whole number from 0 to 65535; got "4000"/,
-    ],
-    ['server:\n  port: 70000\n', '2:9', /^server\.port must be .* got 70000/],
-    ['server:\n  port:\n', '2:8', /^server\.port must be .* got null/],
-    [
-      'server:\n  prot: 1\n',
-      '2:3',
-      /^server\.prot is not a known field; expected one of host, port, .*\. Did you mean `port`\?$/,
-    ],
-    ['sevrer: { port: 1 }\n', '1:1', /^sevrer is not a known field; .* Did you mean `server`\?$/],
-    ['zzz: 1\n', '1:1', /^zzz is not a known field; .* Remove it/],
-    [
-      'server: { public_url: ftp://x }\n',
-      '1:23',
-      /^server\.public_url must begin with http:\/\/ or https:\/\/; got another scheme/,
-    ],
-    [
-      'service: { name: "My Shop" }\n',
-      '1:18',
-      /^service\.name must be letters, digits and hyphens, beginning with a letter, at most 40; got "My Shop"/,
-    ],
-    [
-      'smtp: { url: "smtp://host", from: nobody }\n',
-      '1:35',
-      /^smtp\.from must be an e-mail address, perhaps with a name: .*; got "nobody"/,
-    ],
-    [
-      'telemetry: { headers: { x: "hush\\n" } }\n',
-      '1:28',
-      /^telemetry\.headers\.x must be printable ASCII characters, at most 4096; got something else \(not shown/,
-    ],
-    [
-      'telemetry: { headers: { "x y": a } }\n',
-      '1:25',
-      /Names must be letters, digits, hyphens and/,
-    ],
-    ['server:\n  port: ${}\n', '2:9', /^server\.port must name a variable as `\$\{NAME\}`/],
-    [
-      'limits: { requests_per_minute: 0 }\n',
-      '1:32',
-      /^limits\.requests_per_minute must be a whole number of at least 1; got 0/,
-    ],
-    [
-      'limits: { account_tokens_per_minute: some }\n',
-      '1:38',
-      /^limits\.account_tokens_per_minute must be a whole number of at least 1/,
-    ],
-    [
-      'server: { trust_proxy: [10.0.0.0/8, lan] }\n',
-      '1:37',
-      /^server\.trust_proxy\[1\] must be an address or a CIDR range; got "lan"\. .*number of proxies/,
-    ],
-    [
-      'server: { cors_origins: ["https://app.example.com/"] }\n',
-      '1:26',
-      /^server\.cors_origins\[0\] must be `\*` or an origin; got "https:\/\/app\.example\.com\/"\. Write scheme, host/,
-    ],
-    [
-      'server: { cors_origins: ["*", app.example.com] }\n',
-      '1:31',
-      /^server\.cors_origins\[1\] must be /,
-    ],
-    ['server: { trust_proxy: 0 }\n', '1:24', /^server\.trust_proxy must be /],
-    ['server: { trust_proxy: yes please }\n', '1:24', /^server\.trust_proxy must be /],
-    ['pricing: { markup: 1.0000001 }\n', '1:20', /^pricing\.markup must have at most six decimals/],
-    [
-      'database: { url: mysql }\n',
-      '1:18',
-      /^database\.url must be `sqlite:` and the path of a file/,
-    ],
-    [
-      'database: { url: "sqlite://books.db" }\n',
-      '1:18',
-      /^database\.url must be `sqlite:` and the path of a file/,
-    ],
-    [
-      'database: { url: "sqlite::memory:" }\n',
-      '1:18',
-      /^database\.url must be `sqlite:` and the path of a file/,
-    ],
-    ['database: { url: postgres://h }\n', '1:18', /or a `postgres:\/\/` address/],
-    ['log: { level: loud }\n', '1:15', /^log\.level must be `trace`, .* got "loud"/],
-    [
-      'providers:\n  x: { kind: gemini, api_key: k }\n',
-      '2:14',
-      /kind must be `openai`, `openai-compatible`, `anthropic`, `google`, .* or `bfl`; got "gemini"/,
-    ],
-    ['providers:\n  x: { api_key: k }\n', '2:6', /^providers\.x\.kind is required/],
-    ['providers:\n  x: { kind: openai }\n', '2:6', /^providers\.x\.api_key is required/],
-    [
-      'providers:\n  x: { kind: openai-compatible, api_key: k }\n',
-      '2:6',
-      /^providers\.x\.base_url is required/,
-    ],
-    [
-      'providers:\n  x: { kind: openai, base_url: h/v1, api_key: k }\n',
-      '2:32',
-      /^providers\.x\.base_url must be a whole address/,
-    ],
-    [
-      'providers:\n  cohere: { base_url: "https://api.cohere.ai/compatibility/v1/", api_key: k }\n',
-      '2:23',
-      /^providers\.cohere\.base_url must not be Cohere's compatible address/,
-    ],
-    [
-      'providers:\n  x: { knd: openai, api_key: k }\n',
-      '2:8',
-      /^providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,
-    ],
-    [
-      'providers:\n  X: { kind: openai, api_key: k }\n',
-      '2:3',
-      /^providers\.X is not a valid name here\. Names must be lower-case letters, digits/,
-    ],
-    [
-      'providers:\n  sandbox: { kind: openai, api_key: k }\n',
-      '2:3',
-      /^providers\.sandbox is the name of the built-in sandbox/,
-    ],
-    [
-      'providers: { ${X}: { kind: openai } }\n',
-      '1:14',
-      /^providers\["\$\{X\}"\] is not a valid name here/,
-    ],
-    [
-      'models:\n  m: { routes: [{ provider: opena, model: x }] }\n',
-      '2:29',
-      /must be the name of a provider; got "opena"/,
-    ],
-    [
-      'models:\n  m: { routes: [] }\n',
-      '2:16',
-      /^models\.m\.routes must have at least 1 item; got 0/,
-    ],
-    [
-      'models:\n  m: { routes: [{ provider: groq, model: x, rank: -1 }] }\n',
-      '2:51',
-      /^models\.m\.routes\[0\]\.rank must be a whole number from 0 to 1000; got -1/,
-    ],
-    [
-      'models:\n  m: { routes: [{ provider: groq, model: x, weight: 0.5 }] }\n',
-      '2:53',
-      /^models\.m\.routes\[0\]\.weight must be a whole number from 1 to 1000000; got 0\.5/,
-    ],
-    [
-      'models:\n  m: { routes: [{ provider: groq, model: x, lacks: [sight] }] }\n',
-      '2:53',
-      /^models\.m\.routes\[0\]\.lacks\[0\] must be `streaming`, `vision` or `tools`; got "sight"/,
-    ],
-    [
-      'models:\n  m: { timeouts: { idle_ms: 0 } }\n',
-      '2:29',
-      /^models\.m\.timeouts\.idle_ms must be a whole number from 1 to 86400000; got 0/,
-    ],
-    [
-      'retries: { max_attempts: 0 }\n',
-      '1:26',
-      /^retries\.max_attempts must be a whole number from 1 to 20; got 0/,
-    ],
-    [
-      'health: { failures: 9 }\n',
-      '1:1',
-      /^health is no longer a setting\. Remove it: five failures in a row/,
-    ],
-    [
-      'retries: { max_attempts: 2, budget_floor: 9 }\n',
-      '1:29',
-      /^retries\.budget_floor is no longer a setting\. Remove it: it is 3\.$/,
-    ],
-    [
-      'telemetry: { sampler: always_off }\n',
-      '1:14',
-      /^telemetry\.sampler is no longer a setting\. Remove it: OTEL_TRACES_SAMPLER in the environment sets it\.$/,
-    ],
-    [
-      'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n',
-      '2:50',
-      /must be a format that groq .* speaks: chat; got "responses"/,
-    ],
-    [
-      'models:\n  m: { prices: { input: -1, output: 1 } }\n',
-      '2:25',
-      /^models\.m\.prices\.input must be a number from 0 to 1000; got -1/,
-    ],
-    ['models:\n  m: { prices: { input: 1 } }\n', '2:16', /^models\.m\.prices\.output is required/],
-    [
-      'models:\n  m: { tool_prices: { web_serch: 1 } }\n',
-      '2:23',
-      /^models\.m\.tool_prices\.web_serch is not a known field; .* Did you mean `web_search`\?$/,
-    ],
-    [
-      'models:\n  m: { tool_prices: { web_search: 0.0000001 } }\n',
-      '2:35',
-      /^models\.m\.tool_prices\.web_search must have at most six decimals; got 1e-7\. .* \$10 per 1 000 is 0\.01/,
-    ],
-    [
-      'providers:\n  openai: { api_key: k, tool_prices: { web_search: 0.1234567 } }\n',
-      '2:52',
-      /^providers\.openai\.tool_prices\.web_search must have at most six decimals/,
-    ],
-    [
-      'providers:\n  openai: { api_key: k, tool_prices: { web_search: -1 } }\n',
-      '2:52',
-      /^providers\.openai\.tool_prices\.web_search must be/,
-    ],
-    [
-      'models:\n  gpt-4.1: { prices: { input: 0.0000001, output: 1 } }\n',
-      '2:31',
-      /^models\["gpt-4\.1"\]\.prices\.input must have at most six decimals; got 1e-7\. Prices are USD per million/,
-    ],
-    [
-      'models:\n  m: { prices: [{ input: 1, output: 1 }, { input: 2, output: 2 }] }\n',
-      '2:42',
-      /^models\.m\.prices\[1\] begins when another price/,
-    ],
-    [
-      'models:\n  m: { prices: { effective_from: 2026-02-30, input: 1, output: 1 } }\n',
-      '2:34',
-      /must be a day of the calendar; got "2026-02-30"/,
-    ],
-    [
-      'models:\n  m: { created: 2026-13-01 }\n',
-      '2:17',
-      /^models\.m\.created must be a day of the calendar/,
-    ],
-    [
-      'models:\n  m: { prices: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, input: 1, output: 1 }, { above_input_tokens: 9, input: 1, output: 1 }] } }\n',
-      '2:117',
-      /tiers\[1\]\.above_input_tokens must be above that of the tier before; got 9/,
-    ],
-    ['aliases: { "a b": x }\n', '1:12', /^aliases\["a b"\] is not a valid name here/],
-  ];
-  for (const [yaml, location, message] of faults) {
-    test(`${JSON.stringify(yaml)} is reported at ${location}`, () => {
+  const faults: Readonly<Record<string, RegExp>> = {
+    'server: { port: 1 }\nserver: { port: 2 }\n':
+      /^2:1: .*must be set once; this one is set a second time\. Remove one/,
+    'server:\n\tport: 1\n': /^2:1: .*indented with spaces; got a tab/,
+    'server:\n  port: 1\n host: h\n': /^3:1: .*must be indented alike/,
+    'server: {port: 1\n': /^2:1: .*must be (YAML|indented alike)/,
+    'server: { port: 1 } }\n': /^1:21: .*follows where the value has ended/,
+    'a: 1\n---\nb: 2\n': /^2:1: .*must be one YAML document/,
+    'service: { name: @x }\n': /^1:18: .*must not begin with this character unless it is quoted/,
+    'service:\n  name: *there\n': /^1:1: .*`\*reference`/,
+    '- server\n': /^1:1: .*must hold sections such as `server:`; got a list/,
+    'just words\n': /^1:1: .*must hold sections such as `server:`; got a single value/,
+    'server: 5\n': /^1:9: server must be an object; got 5/,
+    'server:\n  port: abc\n':
+      /^2:9: server\.port must be a whole number from 0 to 65535; got "abc"\. .*Default: 4000\.$/,
+    'server:\n  port: "4000"\n':
+      /^2:9: server\.port must be a whole number from 0 to 65535; got "4000"/,
+    'server:\n  port: 70000\n': /^2:9: server\.port must be .* got 70000/,
+    'server:\n  port:\n': /^2:8: server\.port must be .* got null/,
+    'server:\n  prot: 1\n':
+      /^2:3: server\.prot is not a known field; expected one of host, port, .*\. Did you mean `port`\?$/,
+    'sevrer: { port: 1 }\n': /^1:1: sevrer is not a known field; .* Did you mean `server`\?$/,
+    'zzz: 1\n': /^1:1: zzz is not a known field; .* Remove it/,
+    'server: { public_url: ftp://x }\n':
+      /^1:23: server\.public_url must begin with http:\/\/ or https:\/\/; got another scheme/,
+    'service: { name: "My Shop" }\n':
+      /^1:18: service\.name must be letters, digits and hyphens, beginning with a letter, at most 40; got "My Shop"/,
+    'smtp: { url: "smtp://host", from: nobody }\n':
+      /^1:35: smtp\.from must be an e-mail address, perhaps with a name: .*; got "nobody"/,
+    'telemetry: { headers: { x: "hush\\n" } }\n':
+      /^1:28: telemetry\.headers\.x must be printable ASCII characters, at most 4096; got something else \(not shown/,
+    'telemetry: { headers: { "x y": a } }\n': /^1:25: .*Names must be letters, digits, hyphens and/,
+    'server:\n  port: ${}\n': /^2:9: server\.port must name a variable as `\$\{NAME\}`/,
+    'limits: { requests_per_minute: 0 }\n':
+      /^1:32: limits\.requests_per_minute must be a whole number of at least 1; got 0/,
+    'limits: { account_tokens_per_minute: some }\n':
+      /^1:38: limits\.account_tokens_per_minute must be a whole number of at least 1/,
+    'server: { trust_proxy: [10.0.0.0/8, lan] }\n':
+      /^1:37: server\.trust_proxy\[1\] must be an address or a CIDR range; got "lan"\. .*number of proxies/,
+    'server: { cors_origins: ["https://app.example.com/"] }\n':
+      /^1:26: server\.cors_origins\[0\] must be `\*` or an origin; got "https:\/\/app\.example\.com\/"\. Write scheme, host/,
+    'server: { cors_origins: ["*", app.example.com] }\n':
+      /^1:31: server\.cors_origins\[1\] must be /,
+    'server: { trust_proxy: 0 }\n': /^1:24: server\.trust_proxy must be /,
+    'server: { trust_proxy: yes please }\n': /^1:24: server\.trust_proxy must be /,
+    'pricing: { markup: 1.0000001 }\n': /^1:20: pricing\.markup must have at most six decimals/,
+    'database: { url: mysql }\n': /^1:18: database\.url must be `sqlite:` and the path of a file/,
+    'database: { url: "sqlite://books.db" }\n':
+      /^1:18: database\.url must be `sqlite:` and the path of a file/,
+    'database: { url: "sqlite::memory:" }\n':
+      /^1:18: database\.url must be `sqlite:` and the path of a file/,
+    'database: { url: postgres://h }\n': /^1:18: .*or a `postgres:\/\/` address/,
+    'log: { level: loud }\n': /^1:15: log\.level must be `trace`, .* got "loud"/,
+    'providers:\n  x: { kind: gemini, api_key: k }\n':
+      /^2:14: .*kind must be `openai`, `openai-compatible`, `anthropic`, `google`, .* or `bfl`; got "gemini"/,
+    'providers:\n  x: { api_key: k }\n': /^2:6: providers\.x\.kind is required/,
+    'providers:\n  x: { kind: openai }\n': /^2:6: providers\.x\.api_key is required/,
+    'providers:\n  x: { kind: openai-compatible, api_key: k }\n':
+      /^2:6: providers\.x\.base_url is required/,
+    'providers:\n  x: { kind: openai, base_url: h/v1, api_key: k }\n':
+      /^2:32: providers\.x\.base_url must be a whole address/,
+    'providers:\n  cohere: { base_url: "https://api.cohere.ai/compatibility/v1/", api_key: k }\n':
+      /^2:23: providers\.cohere\.base_url must not be Cohere's compatible address/,
+    'providers:\n  x: { knd: openai, api_key: k }\n':
+      /^2:8: providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,
+    'providers:\n  X: { kind: openai, api_key: k }\n':
+      /^2:3: providers\.X is not a valid name here\. Names must be lower-case letters, digits/,
+    'providers:\n  sandbox: { kind: openai, api_key: k }\n':
+      /^2:3: providers\.sandbox is the name of the built-in sandbox/,
+    'providers: { ${X}: { kind: openai } }\n':
+      /^1:14: providers\["\$\{X\}"\] is not a valid name here/,
+    'models:\n  m: { routes: [{ provider: opena, model: x }] }\n':
+      /^2:29: .*must be the name of a provider; got "opena"/,
+    'models:\n  m: { routes: [] }\n': /^2:16: models\.m\.routes must have at least 1 item; got 0/,
+    'models:\n  m: { routes: [{ provider: groq, model: x, rank: -1 }] }\n':
+      /^2:51: models\.m\.routes\[0\]\.rank must be a whole number from 0 to 1000; got -1/,
+    'models:\n  m: { routes: [{ provider: groq, model: x, weight: 0.5 }] }\n':
+      /^2:53: models\.m\.routes\[0\]\.weight must be a whole number from 1 to 1000000; got 0\.5/,
+    'models:\n  m: { routes: [{ provider: groq, model: x, lacks: [sight] }] }\n':
+      /^2:53: models\.m\.routes\[0\]\.lacks\[0\] must be `streaming`, `vision` or `tools`; got "sight"/,
+    'models:\n  m: { timeouts: { idle_ms: 0 } }\n':
+      /^2:29: models\.m\.timeouts\.idle_ms must be a whole number from 1 to 86400000; got 0/,
+    'retries: { max_attempts: 0 }\n':
+      /^1:26: retries\.max_attempts must be a whole number from 1 to 20; got 0/,
+    'health: { failures: 9 }\n':
+      /^1:1: health is no longer a setting\. Remove it: five failures in a row/,
+    'retries: { max_attempts: 2, budget_floor: 9 }\n':
+      /^1:29: retries\.budget_floor is no longer a setting\. Remove it: it is 3\.$/,
+    'telemetry: { sampler: always_off }\n':
+      /^1:14: telemetry\.sampler is no longer a setting\. Remove it: OTEL_TRACES_SAMPLER in the environment sets it\.$/,
+    'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n':
+      /^2:50: .*must be a format that groq .* speaks: chat; got "responses"/,
+    'models:\n  m: { prices: { input: -1, output: 1 } }\n':
+      /^2:25: models\.m\.prices\.input must be a number from 0 to 1000; got -1/,
+    'models:\n  m: { prices: { input: 1 } }\n': /^2:16: models\.m\.prices\.output is required/,
+    'models:\n  m: { tool_prices: { web_serch: 1 } }\n':
+      /^2:23: models\.m\.tool_prices\.web_serch is not a known field; .* Did you mean `web_search`\?$/,
+    'models:\n  m: { tool_prices: { web_search: 0.0000001 } }\n':
+      /^2:35: models\.m\.tool_prices\.web_search must have at most six decimals; got 1e-7\. .* \$10 per 1 000 is 0\.01/,
+    'providers:\n  openai: { api_key: k, tool_prices: { web_search: 0.1234567 } }\n':
+      /^2:52: providers\.openai\.tool_prices\.web_search must have at most six decimals/,
+    'providers:\n  openai: { api_key: k, tool_prices: { web_search: -1 } }\n':
+      /^2:52: providers\.openai\.tool_prices\.web_search must be/,
+    'models:\n  gpt-4.1: { prices: { input: 0.0000001, output: 1 } }\n':
+      /^2:31: models\["gpt-4\.1"\]\.prices\.input must have at most six decimals; got 1e-7\. Prices are USD per million/,
+    'models:\n  m: { prices: [{ input: 1, output: 1 }, { input: 2, output: 2 }] }\n':
+      /^2:42: models\.m\.prices\[1\] begins when another price/,
+    'models:\n  m: { prices: { effective_from: 2026-02-30, input: 1, output: 1 } }\n':
+      /^2:34: .*must be a day of the calendar; got "2026-02-30"/,
+    'models:\n  m: { created: 2026-13-01 }\n':
+      /^2:17: models\.m\.created must be a day of the calendar/,
+    'models:\n  m: { prices: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, input: 1, output: 1 }, { above_input_tokens: 9, input: 1, output: 1 }] } }\n':
+      /^2:117: .*tiers\[1\]\.above_input_tokens must be above that of the tier before; got 9/,
+    'aliases: { "a b": x }\n': /^1:12: aliases\["a b"\] is not a valid name here/,
+  };
+  for (const [yaml, message] of Object.entries(faults)) {
+    test(`${JSON.stringify(yaml)} is reported with its line and column`, () => {
       const { fault, message: whole } = loadFault(yaml);
-      assert.equal(`${fault.location?.line}:${fault.location?.column}`, location);
-      assert.match(fault.location!.file, /tollgate\.yaml$/);
-      const text = whole.slice(whole.indexOf(`:${location}: `) + location.length + 3);
-      assert.match(text, message);
+      const { file, line, column } = fault.location!;
+      assert.match(file, /tollgate\.yaml$/);
+      assert.ok(whole.includes(`tollgate.yaml:${line}:${column}: `), whole);
+      assert.match(whole.slice(whole.indexOf(`${line}:${column}: `)), message);
     });
   }
 
-  const variables: [name: string, value: string][] = [
-    ['PORT', 'abc'],
-    ['PORT', '65536'],
-    ['PORT', '-1'],
-    ['PORT', '80.5'],
-    ['HOST', 'two words'],
-    ['DATABASE_URL', 'postgres://me@host'],
-  ];
-  for (const [name, value] of variables) {
-    test(`${name}=${value} is reported by the variable's name`, () => {
-      assert.match(
-        loadFault(null, { [name]: value }).message,
-        new RegExp(`^${name} must be .*; got .*\\. [A-Z]`),
-      );
+  for (const variable of [
+    'PORT=abc',
+    'PORT=65536',
+    'PORT=-1',
+    'PORT=80.5',
+    'HOST=two words',
+    'DATABASE_URL=postgres://me@host',
+  ]) {
+    test(`${variable} is reported by the variable's name`, () => {
+      const [name = '', value] = variable.split('=');
+      const expected = new RegExp(`^${name} must be .*; got .*\\. [A-Z]`);
+      assert.match(loadFault(null, { [name]: value }).message, expected);
     });
   }
 

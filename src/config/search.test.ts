@@ -93,49 +93,37 @@ test('a price of null is accepted', () => {
   assert.equal(load('search: { price_usd: null }').search.price_usd, null);
 });
 
-const faults: [yaml: string, message: RegExp, env?: Readonly<Record<string, string>>][] = [
-  [
-    'search: { providers: [brve] }',
+const faults: Readonly<Record<string, RegExp>> = {
+  'search: { providers: [brve] }':
     /search\.providers\[0\] must be the name of a provider that searches the web; got "brve"/,
-  ],
-  [
-    'search: { providers: [openai] }',
+  'search: { providers: [openai] }':
     /must be the name of a provider that searches the web; got "openai"/,
-    { OPENAI_API_KEY: 'k' },
-  ],
-  [
-    'search: { providers: [toString] }',
+  'search: { providers: [toString] }':
     /must be the name of a provider that searches the web; got "toString"/,
-  ],
-  [
-    'search: { providers: [exa, exa] }',
-    /search\.providers\[1\] names exa a second time/,
-    { EXA_API_KEY: 'k' },
-  ],
-  [
-    'search: { price_usd: 0.0000001 }',
+  'search: { providers: [exa, exa] }': /search\.providers\[1\] names exa a second time/,
+  'search: { price_usd: 0.0000001 }':
     /search\.price_usd must have at most six decimals; got 1e-7\. .* \$5 per 1 000 is 0\.005/,
-  ],
-  ['search: { price_usd: -1 }', /search\.price_usd must be/],
-  ['providers: { searxng: {} }', /providers\.searxng\.base_url is required/],
-  [
-    'providers: { mine: { kind: searxng, api_key: none } }',
-    /providers\.mine\.base_url is required/,
-  ],
-  ['', /SEARXNG_URL must be a whole address/, { SEARXNG_URL: 'localhost' }],
-  [
-    'models: { m: { routes: [{ provider: brave, model: x }] } }',
+  'search: { price_usd: -1 }': /search\.price_usd must be/,
+  'providers: { searxng: {} }': /providers\.searxng\.base_url is required/,
+  'providers: { mine: { kind: searxng, api_key: none } }': /providers\.mine\.base_url is required/,
+  'models: { m: { routes: [{ provider: brave, model: x }] } }':
     /must be a provider of chat models; brave is of kind `brave`/,
-  ],
-];
-for (const [yaml, message, env] of faults) {
-  test(`refused: ${yaml || JSON.stringify(env)}`, () => {
+};
+for (const [yaml, message] of Object.entries(faults)) {
+  test(`refused: ${yaml}`, () => {
     assert.throws(
-      () => load(yaml, env),
+      () => load(yaml, { OPENAI_API_KEY: 'k', EXA_API_KEY: 'k' }),
       (error) => error instanceof ConfigError && message.test(error.message),
     );
   });
 }
+
+test('an address in SEARXNG_URL without a scheme is refused', () => {
+  assert.throws(
+    () => load('', { SEARXNG_URL: 'localhost' }),
+    /SEARXNG_URL must be a whole address/,
+  );
+});
 
 test('no model or alias may have the name of the web search', () => {
   const named = {
