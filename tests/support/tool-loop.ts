@@ -25,7 +25,8 @@ export const formats = {
 } as const;
 export type LoopWire = keyof typeof formats;
 
-const calls: readonly ToolCall[] = ['Paris', 'Rome'].map((city) => ({
+const cities = ['Paris', 'Rome'];
+const calls: readonly ToolCall[] = cities.map((city) => ({
   id: `call_${city}`,
   name: 'get_weather',
   arguments: { city },
@@ -42,7 +43,7 @@ export function weatherOf(city: string): string {
 /** The model writes a text before its calls when a request holds this. */
 export const askToSpeak = 'Say what you do.';
 
-export const report = `Reports: ${calls.map(({ arguments: { city } }) => weatherOf(String(city))).join('; ')}.`;
+export const report = `Reports: ${cities.map(weatherOf).join('; ')}.`;
 export const forecast = { city: 'Paris', degrees: 21 };
 const reasoningLost = ' The reasoning is lost.';
 /** The report to a client that does not send back earlier reasoning. */

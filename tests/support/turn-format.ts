@@ -5,7 +5,10 @@ import type { SseFrame } from './upstream.ts';
 export type ToolCall = {
   readonly id: string;
   readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Text for a custom tool. */
+  readonly arguments: object | string;
+  /** Of Responses alone. */
+  readonly namespace?: string;
 };
 type Thought = { readonly text: string; readonly signature: string };
 
@@ -14,7 +17,18 @@ export type Turn = {
   readonly thought: Thought | null;
   readonly calls: readonly ToolCall[];
   readonly text: string | null;
+  /** What the provider counts; left out: 20 of input and 10 of output. */
+  readonly tokens?: { readonly input: number; readonly output: number };
 };
+
+export const tokensOf = ({ tokens = { input: 20, output: 10 } }: Turn) => ({
+  ...tokens,
+  total: tokens.input + tokens.output,
+});
+
+export function argumentsOf({ arguments: input }: ToolCall): string {
+  return typeof input === 'string' ? input : JSON.stringify(input);
+}
 
 export type Body = Readonly<Record<string, unknown>>;
 

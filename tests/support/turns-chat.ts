@@ -1,9 +1,11 @@
 // Turns of a scripted Chat Completions provider; its reasoning is DeepSeek's `reasoning_content`.
 import {
+  argumentsOf,
   listOf,
   pairResults,
   piecesOf,
   textOf,
+  tokensOf,
   type Body,
   type ToolCall,
   type Turn,
@@ -38,18 +40,21 @@ export const chatTurns: TurnFormat = {
           finish_reason: reasonOf(turn),
         },
       ],
-      usage,
+      usageOf(turn),
     ),
   frames: (turn) => [
     chunk([{ index: 0, delta: { role: 'assistant', content: null } }]),
     ...deltasOf(turn).map((delta) => chunk([{ index: 0, delta }])),
     chunk([{ index: 0, delta: {}, finish_reason: reasonOf(turn) }]),
-    chunk([], usage),
+    chunk([], usageOf(turn)),
     'data: [DONE]\n\n',
   ],
 };
 
-const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
+function usageOf(turn: Turn): object {
+  const { input, output, total } = tokensOf(turn);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
+}
 
 function completion(
   choices: readonly object[],
@@ -80,8 +85,8 @@ function messageOf({ thought, calls, text }: Turn): object {
   };
 }
 
-function callOf({ id, name, arguments: input }: ToolCall) {
-  return { id, function: { name, arguments: JSON.stringify(input) } };
+function callOf(call: ToolCall) {
+  return { id: call.id, function: { name: call.name, arguments: argumentsOf(call) } };
 }
 
 function deltasOf({ thought, calls, text }: Turn): object[] {
@@ -92,10 +97,11 @@ function deltasOf({ thought, calls, text }: Turn): object[] {
   ];
 }
 
-function callDeltas({ id, name, arguments: input }: ToolCall, index: number): object[] {
+function callDeltas(call: ToolCall, index: number): object[] {
+  const { id, name } = call;
   return [
     { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] },
-    ...piecesOf(JSON.stringify(input)).map((piece) => ({
+    ...piecesOf(argumentsOf(call)).map((piece) => ({
       tool_calls: [{ index, function: { arguments: piece } }],
     })),
   ];

@@ -1,10 +1,12 @@
 // Turns of a scripted model on Bedrock's Converse, Claude's: its thinking is signed. The usage comes
 // behind the stop reason.
 import {
+  argumentsOf,
   listOf,
   pairResults,
   piecesOf,
   textOf,
+  tokensOf,
   type Body,
   type Turn,
   type TurnFormat,
@@ -36,17 +38,20 @@ export const converseTurns: TurnFormat = {
   whole: (turn) => ({
     output: { message: { role: 'assistant', content: blocksOf(turn).map(({ whole }) => whole) } },
     stopReason: reasonOf(turn),
-    usage,
+    usage: usageOf(turn),
   }),
   frames: (turn) => [
     { event: 'messageStart', data: { role: 'assistant' } },
     ...blocksOf(turn).flatMap(blockFrames),
     { event: 'messageStop', data: { stopReason: reasonOf(turn) } },
-    { event: 'metadata', data: { usage, metrics: { latencyMs: 1 } } },
+    { event: 'metadata', data: { usage: usageOf(turn), metrics: { latencyMs: 1 } } },
   ],
 };
 
-const usage = { inputTokens: 20, outputTokens: 10, totalTokens: 30 };
+function usageOf(turn: Turn): object {
+  const { input, output, total } = tokensOf(turn);
+  return { inputTokens: input, outputTokens: output, totalTokens: total };
+}
 
 type Block = {
   readonly whole: object;
@@ -78,10 +83,10 @@ function blocksOf({ thought, calls, text }: Turn): Block[] {
             deltas: piecesOf(text).map((piece) => ({ text: piece })),
           },
         ]),
-    ...calls.map(({ id: toolUseId, name, arguments: input }) => ({
-      whole: { toolUse: { toolUseId, name, input } },
-      start: { toolUse: { toolUseId, name } },
-      deltas: piecesOf(JSON.stringify(input)).map((piece) => ({ toolUse: { input: piece } })),
+    ...calls.map((call) => ({
+      whole: { toolUse: { toolUseId: call.id, name: call.name, input: call.arguments } },
+      start: { toolUse: { toolUseId: call.id, name: call.name } },
+      deltas: piecesOf(argumentsOf(call)).map((piece) => ({ toolUse: { input: piece } })),
     })),
   ];
 }

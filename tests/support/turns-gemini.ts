@@ -1,6 +1,6 @@
 // Turns of a scripted Gemini provider: calls come whole and without ids, and the first one carries
 // the signature.
-import { listOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
+import { listOf, tokensOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
 
 export const geminiTurns: TurnFormat = {
   readResults: (body) => {
@@ -24,10 +24,10 @@ export const geminiTurns: TurnFormat = {
   // Gemini 3 always signs its calls.
   asksToThink: () => true,
   proof: ({ signature }) => signature,
-  whole: (turn) => chunk(partsOf(turn), 'STOP'),
+  whole: (turn) => chunk(turn, partsOf(turn), 'STOP'),
   frames: (turn) => [
-    ...partsOf(turn).map((part) => ({ data: chunk([part]) })),
-    { data: chunk([{ text: '' }], 'STOP') },
+    ...partsOf(turn).map((part) => ({ data: chunk(turn, [part]) })),
+    { data: chunk(turn, [{ text: '' }], 'STOP') },
   ],
 };
 
@@ -38,7 +38,8 @@ function resultOf({ response }: Body): string {
     .join('');
 }
 
-function chunk(parts: readonly object[], finishReason?: string): object {
+function chunk(turn: Turn, parts: readonly object[], finishReason?: string): object {
+  const { input, output, total } = tokensOf(turn);
   return {
     candidates: [
       {
@@ -47,9 +48,14 @@ function chunk(parts: readonly object[], finishReason?: string): object {
         ...(finishReason !== undefined && { finishReason }),
       },
     ],
-    usageMetadata: { promptTokenCount: 20, candidatesTokenCount: 10, totalTokenCount: 30 },
+    usageMetadata: {
+      promptTokenCount: input,
+      candidatesTokenCount: output,
+      totalTokenCount: total,
+    },
     modelVersion: 'upstream',
-    responseId: 'upstream',
+    // The ids of calls are made from it.
+    responseId: ['upstream', ...turn.calls.map(({ id }) => id)].join('-'),
   };
 }
 

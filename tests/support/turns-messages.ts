@@ -4,6 +4,7 @@ import {
   pairResults,
   piecesOf,
   textOf,
+  tokensOf,
   type Body,
   type Turn,
   type TurnFormat,
@@ -29,16 +30,21 @@ export const messagesTurns: TurnFormat = {
     ...head,
     content: blocksOf(turn).map(({ whole }) => whole),
     stop_reason: reasonOf(turn),
-    usage,
+    usage: usageOf(turn),
   }),
   frames: (turn) => [
     frame('message_start', {
-      message: { ...head, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } },
+      message: {
+        ...head,
+        content: [],
+        stop_reason: null,
+        usage: { ...usageOf(turn), output_tokens: 1 },
+      },
     }),
     ...blocksOf(turn).flatMap(blockFrames),
     frame('message_delta', {
       delta: { stop_reason: reasonOf(turn), stop_sequence: null },
-      usage: { output_tokens: 10 },
+      usage: { output_tokens: tokensOf(turn).output },
     }),
     frame('message_stop', {}),
   ],
@@ -51,7 +57,11 @@ const head = {
   model: 'upstream',
   stop_sequence: null,
 };
-const usage = { input_tokens: 20, output_tokens: 10 };
+
+function usageOf(turn: Turn) {
+  const { input, output } = tokensOf(turn);
+  return { input_tokens: input, output_tokens: output };
+}
 
 type Block = { readonly whole: object; readonly start: object; readonly deltas: readonly object[] };
 

@@ -1,10 +1,13 @@
 // Turns of a scripted Responses provider; its reasoning is encrypted.
 import {
+  argumentsOf,
   listOf,
   pairResults,
   piecesOf,
   textOf,
+  tokensOf,
   type Body,
+  type ToolCall,
   type Turn,
   type TurnFormat,
 } from './turn-format.ts';
@@ -29,6 +32,7 @@ export const responsesTurns: TurnFormat = {
   proof: ({ signature }) => signature,
   whole: (turn) =>
     responseOf(
+      turn,
       'completed',
       itemsOf(turn).map(({ item }) => item),
     ),
@@ -36,10 +40,10 @@ export const responsesTurns: TurnFormat = {
     const items = itemsOf(turn);
     const whole = items.map(({ item }) => item);
     const events = [
-      { type: 'response.created', response: responseOf('in_progress', []) },
-      { type: 'response.in_progress', response: responseOf('in_progress', []) },
+      { type: 'response.created', response: responseOf(turn, 'in_progress', []) },
+      { type: 'response.in_progress', response: responseOf(turn, 'in_progress', []) },
       ...items.flatMap(itemEvents),
-      { type: 'response.completed', response: responseOf('completed', whole) },
+      { type: 'response.completed', response: responseOf(turn, 'completed', whole) },
     ];
     return events.map((event, sequence): SseFrame => ({
       event: event.type,
@@ -48,7 +52,8 @@ export const responsesTurns: TurnFormat = {
   },
 };
 
-function responseOf(status: string, output: readonly object[]): object {
+function responseOf(turn: Turn, status: string, output: readonly object[]): object {
+  const tokens = tokensOf(turn);
   return {
     id: 'resp_upstream',
     object: 'response',
@@ -64,11 +69,11 @@ function responseOf(status: string, output: readonly object[]): object {
     usage:
       status === 'completed'
         ? {
-            input_tokens: 20,
+            input_tokens: tokens.input,
             input_tokens_details: { cached_tokens: 0 },
-            output_tokens: 10,
+            output_tokens: tokens.output,
             output_tokens_details: { reasoning_tokens: 0 },
-            total_tokens: 30,
+            total_tokens: tokens.total,
           }
         : null,
   };
@@ -86,7 +91,7 @@ function itemsOf({ thought, calls, text }: Turn): Item[] {
   return [
     ...(thought ? [reasoningItem(thought)] : []),
     ...(text === null ? [] : [messageItem(text)]),
-    ...calls.map(({ id, name, arguments: input }) => callItem(id, name, JSON.stringify(input))),
+    ...calls.map(callItem),
   ];
 }
 
@@ -141,25 +146,26 @@ function messageItem(text: string): Item {
   };
 }
 
-function callItem(callId: string, name: string, input: string): Item {
+function callItem(call: ToolCall): Item {
+  const isCustom = typeof call.arguments === 'string';
+  const field = isCustom ? 'input' : 'arguments';
   const start = {
-    id: `fc_${callId}`,
-    type: 'function_call',
+    id: `${isCustom ? 'ctc' : 'fc'}_${call.id}`,
+    type: isCustom ? 'custom_tool_call' : 'function_call',
     status: 'in_progress',
-    call_id: callId,
-    name,
-    arguments: '',
+    call_id: call.id,
+    name: call.name,
+    ...(call.namespace !== undefined && { namespace: call.namespace }),
+    [field]: '',
   };
+  const text = argumentsOf(call);
+  const event = `response.${isCustom ? 'custom_tool_call_input' : 'function_call_arguments'}`;
   return {
-    item: { ...start, status: 'completed', arguments: input },
+    item: { ...start, status: 'completed', [field]: text },
     start,
     events: (place) => [
-      ...piecesOf(input).map((delta) => ({
-        type: 'response.function_call_arguments.delta',
-        ...place,
-        delta,
-      })),
-      { type: 'response.function_call_arguments.done', ...place, name, arguments: input },
+      ...piecesOf(text).map((delta) => ({ type: `${event}.delta`, ...place, delta })),
+      { type: `${event}.done`, ...place, name: call.name, [field]: text },
     ],
   };
 }
