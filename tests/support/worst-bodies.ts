@@ -39,15 +39,33 @@ function ask(wire: UpstreamWireName, content: unknown, fields: Body = {}): Body 
   if (wire === 'responses') return { input: turn, ...fields };
   return { messages: turn, max_tokens: 128_000, ...fields };
 }
-function converse(wire: UpstreamWireName, items: readonly unknown[], fields: Body = {}): Body {
+function converse(wire: UpstreamWireName, items: readonly unknown[]): Body {
   if (wire === 'gemini') {
     const last = { role: 'user', content: 'x' };
     const contents = [...fitting(items.map(googleTurn)), googleTurn(last)];
-    return { ...ask(wire, 'x', fields), contents };
+    return { ...ask(wire, 'x'), contents };
   }
   const name = wire === 'responses' ? 'input' : 'messages';
-  return { ...ask(wire, 'x', fields), [name]: [...items, { role: 'user', content: 'x' }] };
+  return { ...ask(wire, 'x'), [name]: [...items, { role: 'user', content: 'x' }] };
 }
+/** As many items, or groups of items, as a body may have. */
+const converseMany =
+  (make: (wire: UpstreamWireName, index: number) => unknown): Shape =>
+  (wire) =>
+    converse(wire, many((index) => make(wire, index)).flat());
+/** A message of as many parts as a body may have. */
+const askMany =
+  (make: (wire: UpstreamWireName, index: number) => unknown): Shape =>
+  (wire) =>
+    ask(
+      wire,
+      many((index) => make(wire, index)),
+    );
+/** `text`: a directive of the sandbox. */
+const stopAt =
+  (list: () => readonly string[], text = 'sandbox: tokens=128000'): Shape =>
+  (wire) =>
+    ask(wire, text, stops(wire, list()));
 
 /** A turn of `content` in Google's words; others are left as they are. */
 function googleTurn(item: unknown): unknown {
@@ -197,56 +215,26 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
       ...forced(wire, small),
       ...ask(wire, `sandbox: tool=t {"a":${long('[', Math.min(bytes, 3e6))}`),
     }),
-    'messages of two roles': (wire) =>
-      converse(
-        wire,
-        many((i) => ({ role: i % 2 ? 'assistant' : 'user', content: 'q' })),
-      ),
-    'messages of one role': (wire) =>
-      converse(
-        wire,
-        many(() => ({ role: 'user', content: 'q' })),
-      ),
-    'empty messages': (wire) =>
-      converse(
-        wire,
-        many((i) => ({ role: i % 2 ? 'assistant' : 'user', content: '' })),
-      ),
-    instructions: (wire) =>
-      converse(
-        wire,
-        many(() => ({ role: 'system', content: 's' })),
-      ),
-    parts: (wire) =>
-      ask(
-        wire,
-        many(() => part(wire, 'a')),
-      ),
-    'empty parts': (wire) =>
-      ask(
-        wire,
-        many(() => part(wire, '')),
-      ),
-    'images by address': (wire) =>
-      ask(
-        wire,
-        many((i) => image(wire, `https://e.example/${i}`)),
-      ),
-    'small images': (wire) =>
-      ask(
-        wire,
-        many(() => inlineImage(wire, 'iVBORw0KGgo=')),
-      ),
+    'messages of two roles': converseMany((_, i) => ({
+      role: i % 2 ? 'assistant' : 'user',
+      content: 'q',
+    })),
+    'messages of one role': converseMany(() => ({ role: 'user', content: 'q' })),
+    'empty messages': converseMany((_, i) => ({
+      role: i % 2 ? 'assistant' : 'user',
+      content: '',
+    })),
+    instructions: converseMany(() => ({ role: 'system', content: 's' })),
+    parts: askMany((wire) => part(wire, 'a')),
+    'empty parts': askMany((wire) => part(wire, '')),
+    'images by address': askMany((wire, i) => image(wire, `https://e.example/${i}`)),
+    'small images': askMany((wire) => inlineImage(wire, 'iVBORw0KGgo=')),
     'a large image': (wire) => ask(wire, [inlineImage(wire, long('iVBO', bytes))]),
     'a large image of markers': (wire) =>
       ask(wire, [
         inlineImage(wire, Buffer.from(`ffd8${long('ffe00002', bytes)}`, 'hex').toString('base64')),
       ]),
-    'small documents': (wire) =>
-      ask(
-        wire,
-        many(() => pdf(wire, '')),
-      ),
+    'small documents': askMany((wire) => pdf(wire, '')),
     'a large document of pages': (wire) =>
       ask(wire, [pdf(wire, long('/Type /Page ', bytes * 0.7))]),
     'a large document of streams': (wire) =>
@@ -308,28 +296,24 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
       ),
     'an output of many properties': (wire) => output(wire, closed(manyNamed(() => ({}), 0.6))),
     'an output of closed objects': (wire) => output(wire, closed(manyNamed(() => closed({}), 0.6))),
-    'calls and results': (wire) =>
-      converse(wire, many((i) => [call(wire, `c${i}`, 't'), result(wire, `c${i}`)]).flat()),
-    'calls and results of one id': (wire) =>
-      converse(wire, many(() => [call(wire, 'c', 't'), result(wire, 'c')]).flat()),
+    'calls and results': converseMany((wire, i) => [
+      call(wire, `c${i}`, 't'),
+      result(wire, `c${i}`),
+    ]),
+    'calls and results of one id': converseMany((wire) => [
+      call(wire, 'c', 't'),
+      result(wire, 'c'),
+    ]),
     'calls of one id, then their results': (wire) =>
       converse(wire, [
         ...many(() => call(wire, 'c', 't'), 0.6),
         ...many(() => result(wire, 'c'), 0.3),
       ]),
-    'calls of ids that must change': (wire) =>
-      converse(
-        wire,
-        many((i) => [
-          call(wire, `${'.'.repeat(200)}${i}`, 't'),
-          result(wire, `${'.'.repeat(200)}${i}`),
-        ]).flat(),
-      ),
-    'calls without results': (wire) =>
-      converse(
-        wire,
-        many((i) => call(wire, `c${i}`, 't')),
-      ),
+    'calls of ids that must change': converseMany((wire, i) => [
+      call(wire, `${'.'.repeat(200)}${i}`, 't'),
+      result(wire, `${'.'.repeat(200)}${i}`),
+    ]),
+    'calls without results': converseMany((wire, i) => call(wire, `c${i}`, 't')),
     'calls, then their results from the last to the first': (wire) => {
       const calls = many((i) => call(wire, `c${i}`, 't'), 0.5);
       return converse(wire, [
@@ -337,16 +321,11 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
         ...calls.map((_, i) => result(wire, `c${calls.length - i - 1}`)),
       ]);
     },
-    'results without calls': (wire) =>
-      converse(
-        wire,
-        many((i) => result(wire, `c${i}`)),
-      ),
-    'calls whose names must change': (wire) =>
-      converse(
-        wire,
-        many((i) => [call(wire, `c${i}`, `${'é'.repeat(30)}${i}`), result(wire, `c${i}`)]).flat(),
-      ),
+    'results without calls': converseMany((wire, i) => result(wire, `c${i}`)),
+    'calls whose names must change': converseMany((wire, i) => [
+      call(wire, `c${i}`, `${'é'.repeat(30)}${i}`),
+      result(wire, `c${i}`),
+    ]),
     'small values in arguments': (wire) =>
       converse(wire, [
         call(wire, 'c', 't', inText(wire, `{"a":[${long('1,', bytes)}1]}`, '1,')),
@@ -374,42 +353,12 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
         call(wire, 'c', 't', hasObjects(wire) ? '{}' : `{"a":${long('[', bytes / 2)}`),
         result(wire, 'c'),
       ]),
-    'stop sequences': (wire) =>
-      ask(
-        wire,
-        'sandbox: tokens=128000',
-        stops(
-          wire,
-          many((i) => `zq${i}`),
-        ),
-      ),
-    'the most stop sequences that are searched for': (wire) =>
-      ask(
-        wire,
-        'sandbox: tokens=128000',
-        stops(
-          wire,
-          times(64, (i) => `e that was ask${i}`),
-        ),
-      ),
-    'long stop sequences': (wire) =>
-      ask(
-        wire,
-        'sandbox: tokens=128000',
-        stops(
-          wire,
-          times(4, () => long('a', bytes / 4)),
-        ),
-      ),
-    'blank stop sequences': (wire) =>
-      ask(
-        wire,
-        'x',
-        stops(
-          wire,
-          many(() => ' '),
-        ),
-      ),
+    'stop sequences': stopAt(() => many((i) => `zq${i}`)),
+    'the most stop sequences that are searched for': stopAt(() =>
+      times(64, (i) => `e that was ask${i}`),
+    ),
+    'long stop sequences': stopAt(() => times(4, () => long('a', bytes / 4))),
+    'blank stop sequences': stopAt(() => many(() => ' '), 'x'),
     metadata: (wire) => ask(wire, 'x', { metadata: manyNamed(() => 'v') }),
     'long numbers in metadata': (wire) => ask(wire, 'x', { metadata: { a: many(() => 1e300) } }),
     biases: (wire) => ask(wire, 'x', { logit_bias: manyNamed(() => 1) }),
@@ -422,11 +371,7 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
     'an unknown field of a long name': (wire) => ask(wire, 'x', { [long('maxtokens', bytes)]: 1 }),
     'unknown fields of a message': (wire) =>
       converse(wire, [{ role: 'user', content: 'x', ...manyNamed(() => 1) }]),
-    'lists where a text belongs': (wire) =>
-      ask(
-        wire,
-        many(() => []),
-      ),
+    'lists where a text belongs': askMany(() => []),
     'a long role': (wire) => converse(wire, [{ role: long('a', bytes), content: 'x' }]),
     'a long model': (wire) => ({ ...ask(wire, 'x'), model: long('g', bytes) }),
   };
