@@ -2,8 +2,7 @@
 // vendor gets its own signatures back byte for byte, and no other vendor gets them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerEvents } from './support/canonical/answers.ts';
-import type { Answer } from '../src/canonical/answer.ts';
+import { eventsOf, type Answer } from '../src/canonical/answer.ts';
 import { lowerCustomTools } from '../src/formats/adapting/custom-tools.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
@@ -246,7 +245,7 @@ test('a stream shows Google’s signature beside the call too', () => {
   };
   const pipe = clientFormats.chat.writeStream(context);
   const answer: Answer = upstreamFormats.gemini.readAnswer(gemini.answer);
-  const frames = [...answerEvents(answer)].map((event) => pipe.push(event)).join('');
+  const frames = [...eventsOf(answer)].map((event) => pipe.push(event)).join('');
   assert.ok(
     frames.includes(`"extra_content":{"google":{"thought_signature":"${gemini.secret}"}}`),
     frames,

@@ -3,8 +3,7 @@
 // through the started program.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerEvents } from './support/canonical/answers.ts';
-import { AnswerCollector } from '../src/canonical/answer.ts';
+import { eventsOf, AnswerCollector } from '../src/canonical/answer.ts';
 import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { readErrorMessage } from '../src/formats/error-message.ts';
 import { UnreadableAnswer } from '../src/formats/format.ts';
@@ -87,7 +86,7 @@ for (const { file, format, stream, bytes } of answers) {
       });
       const writer = clientFormats[client].writeStream(context);
       const streamed =
-        [...answerEvents(answer)].map(writer.push).join('') + writer.end() + writer.close(0.5);
+        [...eventsOf(answer)].map(writer.push).join('') + writer.end() + writer.close(0.5);
       if (isAsked(file, 'stop')) checkStream(client, streamed, { usageAsked: client === 'chat' });
       assertAgrees(readPlainly(client, true, streamed), recorded, client, {
         stop: isAsked(file, 'stop'),

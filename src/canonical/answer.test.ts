@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { textPart } from '../../tests/support/canonical/parts.ts';
 import { anyUrl } from '../../tests/support/any-text.ts';
 import fc from '../../tests/support/property.ts';
-import { answerEvents, collect } from '../../tests/support/canonical/answers.ts';
+import { collect } from '../../tests/support/canonical/answers.ts';
 import { record } from '../../tests/support/plain-record.ts';
-import type { Answer } from './answer.ts';
+import { eventsOf, type Answer } from './answer.ts';
 import type { Citation, UrlCitation } from './citation.ts';
 import { countOutputBytes, OutputMeter } from './output-bytes.ts';
 import type { AssistantPart } from './request.ts';
@@ -44,6 +44,10 @@ const anyPart: fc.Arbitrary<AssistantPart> = fc.oneof(
     arguments: text,
     kind: fc.constant('function' as const),
   }),
+  record({
+    type: fc.constant('image' as const),
+    source: record({ kind: fc.constant('url' as const), url: anyUrl }),
+  }),
 );
 const anyAnswer: fc.Arbitrary<Answer> = record({
   content: fc.array(anyPart, { maxLength: 6 }),
@@ -54,7 +58,7 @@ const anyAnswer: fc.Arbitrary<Answer> = record({
 test('the events of an answer, collected, are the answer', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      assert.deepEqual(collect(answerEvents(answer)), answer);
+      assert.deepEqual(collect(eventsOf(answer)), answer);
     }),
   );
 });
@@ -63,7 +67,7 @@ test('a stream has generated as many bytes as the whole answer', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
       const meter = new OutputMeter();
-      for (const event of answerEvents(answer)) meter.addEvent(event);
+      for (const event of eventsOf(answer)) meter.addEvent(event);
       assert.equal(meter.bytes, countOutputBytes(answer.content));
     }),
   );

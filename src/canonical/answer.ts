@@ -1,6 +1,7 @@
 // A whole answer, and the code that collects a stream into one: a client that does not stream gets
 // what a streaming client could have collected.
-import type { AssistantPart } from './request.ts';
+import type { Citation } from './citation.ts';
+import type { AssistantPart, SpokenPart } from './request.ts';
 import type { StreamEvent } from './event.ts';
 import type { Stop } from './stop.ts';
 import type { Usage } from './usage.ts';
@@ -11,15 +12,54 @@ export type Answer<Part = AssistantPart> = {
   readonly usage: Usage | null;
 };
 
+/** Returns the events of an answer, each block in one piece. Collecting them gives the answer again. */
+export function* eventsOf({ content, stop, usage }: Answer): Generator<StreamEvent> {
+  yield { type: 'start', usage: null };
+  for (const part of content)
+    if (part.type === 'image') yield part;
+    else yield* eventsOfPart(part, [wordsOf(part)]);
+  yield { type: 'finish', stop, usage };
+}
+
+/** `pieces`: what its words are cut into. Empty ones are left out. */
+export function* eventsOfPart(part: SpokenPart, pieces: readonly string[]): Generator<StreamEvent> {
+  yield startOf(part);
+  for (const text of pieces) if (text !== '') yield { type: `${part.type}-delta`, text };
+  if (part.type === 'text')
+    for (const citation of part.citations ?? []) yield { type: 'citation', citation };
+  if (part.type === 'thinking' && part.signature)
+    yield { type: 'thinking-signature', signature: part.signature };
+  yield { type: `${part.type}-end` };
+}
+
+function startOf(part: SpokenPart): StreamEvent {
+  switch (part.type) {
+    case 'thinking':
+      return { type: 'thinking-start', redacted: part.redacted };
+    case 'tool-call':
+      return { type: 'tool-call-start', id: part.id, name: part.name, kind: part.kind };
+    default:
+      return { type: `${part.type}-start` };
+  }
+}
+
+/** Returns the text of a part, or the arguments of a call. */
+export function wordsOf(part: SpokenPart): string {
+  return part.type === 'tool-call' ? part.arguments : part.text;
+}
+
 /** Collects a stream into an answer. `null` until the stream has finished. */
 export class AnswerCollector {
   readonly #content: AssistantPart[] = [];
+  /** Of the last text. */
+  #citations: Citation[] = [];
   #answer: Answer | null = null;
 
   push(event: StreamEvent): void {
     switch (event.type) {
       case 'text-start':
         this.#content.push({ type: 'text', text: '' });
+        this.#citations = [];
         return;
       case 'refusal-start':
         this.#content.push({ type: 'refusal', text: '' });
@@ -49,10 +89,9 @@ export class AnswerCollector {
         );
         return;
       case 'citation':
+        this.#citations.push(event.citation);
         this.#replaceLast((part) =>
-          part.type === 'text'
-            ? { ...part, citations: [...(part.citations ?? []), event.citation] }
-            : part,
+          part.type === 'text' ? { ...part, citations: this.#citations } : part,
         );
         return;
       case 'tool-call-delta':

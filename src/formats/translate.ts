@@ -1,11 +1,13 @@
-// Translates a stream: an upstream format's reader feeds a client format's writer. Neither knows
-// the other.
+// Translates an answer: an upstream format's reader feeds a client format's writer. Neither knows the
+// other. A whole answer takes the path of a stream, as its events.
+import { AnswerCollector, eventsOf, type Answer } from '../canonical/answer.ts';
 import { keepCallsConsistent } from './adapting/consistent-calls.ts';
 import { raiseCustomCalls } from './adapting/custom-tools.ts';
 import { dropEcho } from './adapting/drop-echo.ts';
 import type { Emulated } from './adapting/emulated.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import type { Stop } from '../canonical/stop.ts';
+import { OutputMeter } from '../canonical/output-bytes.ts';
 import { keepObject } from './adapting/json-object.ts';
 import { StreamCut } from './adapting/stop-cut.ts';
 import { mergeUsage, type Usage } from '../canonical/usage.ts';
@@ -24,13 +26,11 @@ type Adaptation = {
   readonly emulated?: Emulated;
 };
 
-export function translateStream(
-  reader: StreamReader,
-  writer: StreamPipe<StreamEvent>,
-  { loweredTools, toolNames, emulated }: Adaptation = {},
-): StreamPipe<SseEvent> {
-  const { progress } = writer;
-  const drop = (event: StreamEvent) => progress.output.addEvent(event);
+/** Undoes it in the events of one answer. Calls `drop` with output that is not shown. */
+function createAdapter(
+  { loweredTools, toolNames, emulated }: Adaptation,
+  drop: (event: StreamEvent) => void,
+) {
   const cut = emulated?.stopSequences ? new StreamCut(emulated.stopSequences, drop) : null;
   const steps = [
     toolNames ? (event: StreamEvent) => [restoreEventName(event, toolNames)] : null,
@@ -39,7 +39,34 @@ export function translateStream(
     cut && ((event: StreamEvent) => cut.push(event)),
     emulated?.jsonObject ? keepObject(drop) : null,
   ].filter((step) => step !== null);
-  const keepConsistent = keepCallsConsistent();
+  const adapt = (events: readonly StreamEvent[]) =>
+    steps.reduce((all, step) => all.flatMap(step), events);
+  return { cut, adapt, keepConsistent: keepCallsConsistent() };
+}
+
+/** Returns what a streaming client would have collected, and the bytes of all that was generated. */
+export function translateAnswer(
+  answer: Answer,
+  adaptation: Adaptation = {},
+): { readonly shown: Answer; readonly outputBytes: number } {
+  const meter = new OutputMeter();
+  const { adapt, keepConsistent } = createAdapter(adaptation, (event) => meter.addEvent(event));
+  const collector = new AnswerCollector();
+  for (const event of adapt([...eventsOf(answer)])) {
+    meter.addEvent(event);
+    collector.push(keepConsistent(event));
+  }
+  return { shown: collector.answer!, outputBytes: meter.bytes };
+}
+
+export function translateStream(
+  reader: StreamReader,
+  writer: StreamPipe<StreamEvent>,
+  adaptation: Adaptation = {},
+): StreamPipe<SseEvent> {
+  const { progress } = writer;
+  const drop = (event: StreamEvent) => progress.output.addEvent(event);
+  const { cut, adapt, keepConsistent } = createAdapter(adaptation, drop);
   const write = (event: StreamEvent) => writer.push(keepConsistent(event));
   let readUsage: Usage | null = null;
   const noteUsage = () => {
@@ -52,7 +79,7 @@ export function translateStream(
   const writeAll = (events: readonly StreamEvent[]) => {
     noteUsage();
     let frames = '';
-    for (const event of steps.reduce((all, step) => all.flatMap(step), events)) {
+    for (const event of adapt(events)) {
       progress.isOpening = event.type === 'start';
       frames += write(event);
     }

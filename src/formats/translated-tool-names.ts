@@ -1,5 +1,4 @@
 // Tool names in translation: fitted in the canonical request, restored in the upstream's answer.
-import type { Answer } from '../canonical/answer.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import type { AssistantPart, CanonicalRequest, Message } from '../canonical/request.ts';
 import { requireChosenTool } from '../canonical/tool-choice.ts';
@@ -34,14 +33,6 @@ export function fitRequestNames(
     },
     names,
   };
-}
-
-export function restoreAnswerNames(answer: Answer, names: ToolNames | null): Answer {
-  if (!names) return answer;
-  const content = answer.content.map((part) =>
-    part.type === 'tool-call' ? { ...part, name: names.toClient(part.name) } : part,
-  );
-  return { ...answer, content };
 }
 
 export function restoreEventName(event: StreamEvent, names: ToolNames): StreamEvent {

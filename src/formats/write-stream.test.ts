@@ -1,11 +1,11 @@
 // What the writers of all client formats have in common.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerEvents, answerOf } from '../../tests/support/canonical/answers.ts';
+import { answerOf } from '../../tests/support/canonical/answers.ts';
 import { callPart, textPart } from '../../tests/support/canonical/parts.ts';
 import { answerContext, clientNames } from '../../tests/support/pipes.ts';
 import { readPlainly } from '../../tests/support/plain/read-plainly.ts';
-import type { Answer } from '../canonical/answer.ts';
+import { eventsOf, type Answer } from '../canonical/answer.ts';
 import type { StreamEvent } from '../canonical/event.ts';
 import { countUsage, noUsage, totalInputTokens } from '../canonical/usage.ts';
 import { clientFormats } from './registry.ts';
@@ -17,7 +17,7 @@ for (const client of clientNames) {
   const open = () => clientFormats[client].writeStream(context);
   const play = (answer: Answer, first = start) => {
     const pipe = open();
-    const events = [first, ...[...answerEvents(answer)].slice(1)];
+    const events = [first, ...[...eventsOf(answer)].slice(1)];
     return { pipe, frames: events.map(pipe.push).join('') };
   };
 

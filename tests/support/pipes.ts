@@ -1,11 +1,10 @@
 // The path from an upstream's bytes to a client's, in this process, joined as in the gateway.
-import { makeCallsConsistent } from '../../src/formats/adapting/consistent-calls.ts';
 import type { UpstreamFailure } from '../../src/canonical/event.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../../src/terms/format-name.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { UnreadableAnswer, type AnswerContext, type StreamPipe } from '../../src/formats/format.ts';
 import { clientFormats, upstreamFormats } from '../../src/formats/registry.ts';
-import { translateStream } from '../../src/formats/translate.ts';
+import { translateAnswer, translateStream } from '../../src/formats/translate.ts';
 import { toApiError } from '../../src/gateway/calling/failure-message.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../src/lib/sse.ts';
 import { errorContext } from './error-context.ts';
@@ -109,7 +108,7 @@ export function writeWhole(
   try {
     if (upstream === client) return format.relay.relayAnswer(body, context).body;
     return format.writeAnswer(
-      makeCallsConsistent(upstreamFormats[upstream].readAnswer(body)),
+      translateAnswer(upstreamFormats[upstream].readAnswer(body)).shown,
       context,
     );
   } catch (error) {

@@ -2,7 +2,6 @@
 // are unique, and an answer's stop reason says "calls" if and only if there are calls. Agents wait
 // for a call that the stop reason promised, and do not run one that it does not mention.
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
   ToolResultPart,
 } from '../../canonical/request.ts';
 
-/** Returns a function that makes one stream's events consistent, called with each in turn. */
+/** Returns a function that makes one answer's events consistent, called with each in turn. */
 export function keepCallsConsistent(): (event: StreamEvent) => StreamEvent {
   const ids: TakenIds = new Map();
   return (event) => {
@@ -25,15 +24,6 @@ export function keepCallsConsistent(): (event: StreamEvent) => StreamEvent {
         return event;
     }
   };
-}
-
-/** Makes a whole answer consistent. */
-export function makeCallsConsistent(answer: Answer): Answer {
-  const ids: TakenIds = new Map();
-  const content = answer.content.map((part) =>
-    part.type === 'tool-call' ? withId(part, takeId(part.id, ids)) : part,
-  );
-  return { ...answer, content, stop: agreeWithCalls(answer.stop, ids.size > 0) };
 }
 
 /**

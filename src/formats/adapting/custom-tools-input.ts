@@ -17,12 +17,6 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-/** Decodes whole arguments. A stream gives the same text, however it is split. */
-export function decodeCustomInput(text: string): string {
-  const decoder = new CustomInputDecoder();
-  return decoder.push(text) + decoder.end();
-}
-
 export class CustomInputDecoder {
   /**
    * `head`: before the text. `other`: some other JSON, read at its end. `raw`: not JSON. `tail`:

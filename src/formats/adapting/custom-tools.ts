@@ -1,9 +1,8 @@
 // Runs custom tools, which take free text, on upstreams that know only functions; only OpenAI knows
 // custom tools. Each becomes a function with one string, `input`, and its calls become custom calls
 // again in the answer, so the client sees no difference.
-import type { Answer } from '../../canonical/answer.ts';
 import { isObject, objectOf } from '../../lib/json.ts';
-import { decodeCustomInput, CustomInputDecoder } from './custom-tools-input.ts';
+import { CustomInputDecoder } from './custom-tools-input.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
@@ -82,20 +81,9 @@ function lowerPart(part: AssistantPart): AssistantPart {
   return { ...part, kind: 'function', arguments: JSON.stringify({ input: part.arguments }) };
 }
 
-/** Turns calls of these tools back into custom calls. Arguments in another form stay text. */
-export function raiseCustomAnswer(answer: Answer, names: ReadonlySet<string>): Answer {
-  if (names.size === 0) return answer;
-  return { ...answer, content: answer.content.map((part) => raisePart(part, names)) };
-}
-
-function raisePart(part: AssistantPart, names: ReadonlySet<string>): AssistantPart {
-  if (part.type !== 'tool-call' || !names.has(part.name)) return part;
-  return { ...part, kind: 'custom', arguments: decodeCustomInput(part.arguments) };
-}
-
 /**
- * Does the same for a stream and decodes the input as it arrives. Call the returned function with
- * each event in turn.
+ * Turns calls of these tools back into custom calls, and decodes their input as it arrives. Arguments in
+ * another form stay text. Call the returned function with each event of an answer in turn.
  */
 export function raiseCustomCalls(
   names: ReadonlySet<string>,

@@ -1,9 +1,8 @@
 // A host that goes on from the beginning of an answer (a prefill) may send that beginning again. Clients
 // have it, so it is dropped.
-import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 
-/** Drops the echo from one stream's events, and calls `drop` with it. A text that begins otherwise stays. */
+/** Drops the echo from one answer's events, and calls `drop` with it. A text that begins otherwise stays. */
 export function dropEcho(
   echo: string,
   drop: (event: StreamEvent) => void,
@@ -29,15 +28,4 @@ export function dropEcho(
     drop({ type: 'text-delta', text: echo });
     return release(text.slice(due));
   };
-}
-
-/** Does the same for a whole answer. */
-export function withoutEcho(answer: Answer, echo: string): Answer {
-  const first = answer.content.findIndex(({ type }) => type === 'text');
-  const content = answer.content.map((part, index) =>
-    index === first && part.type === 'text' && part.text.startsWith(echo)
-      ? { ...part, text: part.text.slice(echo.length) }
-      : part,
-  );
-  return { ...answer, content };
 }

@@ -1,9 +1,5 @@
 // Features that a request asks for and its upstream lacks. The gateway applies them to the answer
 // itself.
-import type { Answer } from '../../canonical/answer.ts';
-import { withoutEcho } from './drop-echo.ts';
-import { keepObjectOf } from './json-object.ts';
-import { cutAnswer } from './stop-cut.ts';
 
 export type Emulated = {
   /** The sequences to search for. Left out: none. */
@@ -23,15 +19,4 @@ export function emulatedFields({ stopSequences, jsonObject, prompt }: Emulated):
     ...(stopSequences ? ['stop'] : []),
     ...(jsonObject ? ['response_format'] : []),
   ];
-}
-
-/**
- * Applies the features to a whole answer. The result equals what a streaming client would have
- * collected.
- */
-export function emulateAnswer(answer: Answer, emulated: Emulated): Answer {
-  const { stopSequences, jsonObject, echo } = emulated;
-  const added = echo === undefined ? answer : withoutEcho(answer, echo);
-  const cut = stopSequences ? cutAnswer(added, stopSequences) : added;
-  return jsonObject ? keepObjectOf(cut) : cut;
 }

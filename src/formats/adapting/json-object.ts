@@ -2,7 +2,6 @@
 // writes around the object (a code fence, a sentence) is removed. A forced tool call, which other
 // gateways use, is refused while the model thinks and excludes the client's own tools:
 // https://github.com/BerriAI/litellm/issues/8901 (read 2026-11-23).
-import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Message, TextPart } from '../../canonical/request.ts';
 
@@ -130,15 +129,4 @@ export function keepObject(
 
 function deltaOf(text: string): StreamEvent[] {
   return text === '' ? [] : [{ type: 'text-delta', text }];
-}
-
-/** Does the same for a whole answer. */
-export function keepObjectOf(answer: Answer): Answer {
-  const search = new ObjectSearch();
-  const content = answer.content.map((part) => {
-    if (part.type !== 'text') return part;
-    const { shown } = search.push(part.text);
-    return { ...part, text: shown + search.end() };
-  });
-  return { ...answer, content };
 }

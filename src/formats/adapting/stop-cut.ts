@@ -2,10 +2,8 @@
 // completed sequence, where a model would have stopped. Reasoning and call arguments are not
 // searched.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
 
 const sequencesMax = 64;
 const charactersMax = 1_000;
@@ -166,24 +164,3 @@ function deltaOf(text: string): StreamEvent[] {
 function stopAt(sequence: string): Stop {
   return { reason: 'stop-sequence', sequence };
 }
-
-/** Cuts a whole answer. What follows a sequence is removed, calls included. */
-export function cutAnswer(answer: Answer, sequences: readonly string[]): Answer {
-  const content: AssistantPart[] = [];
-  const search = new StopSearch(sequences);
-  for (const part of answer.content) {
-    const { shown, found } = part.type === 'text' ? search.push(part.text) : notSearched;
-    if (part.type === 'text' && found) {
-      return {
-        ...answer,
-        content: [...content, { ...part, text: shown }],
-        stop: stopAt(found.sequence),
-      };
-    }
-    search.end();
-    content.push(part);
-  }
-  return answer;
-}
-
-const notSearched: Cut = { shown: '', found: null };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { answerEvents, collect } from '../../../tests/support/canonical/answers.ts';
+import { collect } from '../../../tests/support/canonical/answers.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
@@ -17,6 +17,7 @@ import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
+import { eventsOf as answerEvents } from '../../canonical/answer.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
 const finish: StreamEvent = {

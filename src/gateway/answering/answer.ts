@@ -1,15 +1,11 @@
 // Calls a model for a whole answer.
 import type { Answer } from '../../canonical/answer.ts';
-import { makeCallsConsistent } from '../../formats/adapting/consistent-calls.ts';
-import { raiseCustomAnswer } from '../../formats/adapting/custom-tools.ts';
-import { emulateAnswer } from '../../formats/adapting/emulated.ts';
-import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { BrokenOffAnswer, UnreadableAnswer, type RelayedAnswer } from '../../formats/format.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { answerWithTools } from './hosted-tools.ts';
-import { restoreAnswerNames } from '../../formats/translated-tool-names.ts';
+import { translateAnswer } from '../../formats/translate.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { callModel, type CallResult } from './model-calls.ts';
 import { failedCall } from '../calling/failed-call.ts';
@@ -107,11 +103,7 @@ function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
 }
 
 function translate(called: Called, answer: Answer): CallResult<RelayedAnswer> {
-  const { loweredTools, toolNames, emulated } = called.call.attempt.written;
-  const raised = raiseCustomAnswer(restoreAnswerNames(answer, toolNames), loweredTools);
-  const shown = makeCallsConsistent(emulateAnswer(raised, emulated));
-  // Everything that was generated; the answer may show less.
-  const outputBytes = countOutputBytes(raised.content);
+  const { shown, outputBytes } = translateAnswer(answer, called.call.attempt.written);
   const context = answerContextOf(called);
   // The client sees the usage that it is charged for.
   const usage = countUsage(shown.usage, { ...context, outputBytes });

@@ -1,6 +1,6 @@
 // Composes the sandbox's whole answer from a request and its directives. Pure; run.ts plays it as a
 // stream.
-import type { Answer } from '../../canonical/answer.ts';
+import { wordsOf, type Answer } from '../../canonical/answer.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
@@ -18,7 +18,7 @@ import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
 import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
-import { countUsage, partText } from './usage.ts';
+import { countUsage } from './usage.ts';
 
 type Composed =
   | { readonly kind: 'answer'; readonly answer: Answer<SpokenPart> }
@@ -271,7 +271,7 @@ function makeWords(
   { maxOutputTokens }: ComposeInput,
   others: readonly SpokenPart[],
 ): string {
-  const otherBytes = others.reduce((sum, part) => sum + utf8Length(partText(part)), 0);
+  const otherBytes = others.reduce((sum, part) => sum + utf8Length(wordsOf(part)), 0);
   if (tokens * 4 < otherBytes) {
     throw new Refused(
       `\`sandbox: tokens=${tokens}\` is less than what the answer's thinking and tool calls take up already.`,

@@ -1,8 +1,8 @@
 // Ends an answer early: at a stop sequence, or at the output limit by our own token count.
+import { wordsOf } from '../../canonical/answer.ts';
 import type { SpokenPart } from '../../canonical/request.ts';
 import { searchedStops, StopSearch } from '../../formats/adapting/stop-cut.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
-import { partText } from './usage.ts';
 
 const bytesPerToken = 4;
 
@@ -37,7 +37,7 @@ export function cutAtLimit(
 ): { readonly content: readonly SpokenPart[]; readonly isCut: boolean } {
   let bytesLeft = tokensMax * bytesPerToken;
   for (const [index, part] of content.entries()) {
-    const text = partText(part);
+    const text = wordsOf(part);
     const bytes = utf8Length(text);
     if (bytes > bytesLeft)
       return {

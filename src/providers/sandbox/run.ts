@@ -1,6 +1,7 @@
 // Plays the sandbox's answer as a stream of small deltas, with the delays and failures that its
 // directives ask for.
 import { setImmediate } from 'node:timers/promises';
+import { eventsOfPart, wordsOf } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { SpokenPart } from '../../canonical/request.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -13,7 +14,7 @@ import { noDirectives, readDirectives, type Directives } from './directives.ts';
 import { failureOf, overlong, refusal } from './failures.ts';
 import type { SandboxRequest } from './request.ts';
 import { readTurn, type Turn } from './turn.ts';
-import { countInputTokens, partText } from './usage.ts';
+import { countInputTokens } from './usage.ts';
 
 /**
  * Yields the events of one answer. A failure with a status is the only event, without `start`, like
@@ -94,26 +95,8 @@ async function* playContent(
 
 function* contentEvents(content: readonly SpokenPart[], isWhole: boolean): Generator<StreamEvent> {
   for (const part of content) {
-    yield startOf(part);
-    const said = partText(part);
-    const pieces = isWhole && said !== '' ? [said] : splitIntoDeltas(said);
-    for (const text of pieces) yield { type: `${part.type}-delta`, text };
-    for (const citation of (part.type === 'text' && part.citations) || [])
-      yield { type: 'citation', citation };
-    yield { type: `${part.type}-end` };
-  }
-}
-
-function startOf(part: SpokenPart): StreamEvent {
-  switch (part.type) {
-    case 'text':
-      return { type: 'text-start' };
-    case 'refusal':
-      return { type: 'refusal-start' };
-    case 'thinking':
-      return { type: 'thinking-start', redacted: false };
-    case 'tool-call':
-      return { type: 'tool-call-start', id: part.id, name: part.name, kind: part.kind };
+    const said = wordsOf(part);
+    yield* eventsOfPart(part, isWhole ? [said] : splitIntoDeltas(said));
   }
 }
 

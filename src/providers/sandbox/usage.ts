@@ -1,5 +1,6 @@
 // The sandbox's token counts. Our own rule, one token for every four bytes of text, is easy to
 // check by hand.
+import { wordsOf } from '../../canonical/answer.ts';
 import type { SpokenPart, Message, Tool } from '../../canonical/request.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import { isSound } from '../../formats/input-audio.ts';
@@ -39,12 +40,8 @@ export function countUsage(request: SandboxRequest, content: readonly SpokenPart
   };
 }
 
-export function partText(part: SpokenPart): string {
-  return part.type === 'tool-call' ? part.arguments : part.text;
-}
-
 function countTokens(content: readonly SpokenPart[]): number {
-  return tokensFromBytes(content.reduce((sum, part) => sum + utf8Length(partText(part)), 0));
+  return tokensFromBytes(content.reduce((sum, part) => sum + utf8Length(wordsOf(part)), 0));
 }
 
 type Part = Message['content'][number];
