@@ -4,15 +4,13 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { RefusalPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
-import type { StreamReader } from '../format.ts';
+import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
-import { readCallName, readExplanation } from './read-answer.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
@@ -22,6 +20,11 @@ import { StreamUsage } from './usage.ts';
 
 export function readStream(): StreamReader {
   return new MessageStreamReader();
+}
+
+/** Returns the events of a whole message: its stream would begin with all of its blocks. */
+export function readWhole(message: JsonObject): readonly StreamEvent[] {
+  return new MessageStreamReader().readWhole(message);
 }
 
 /** `other`: blocks of tools that Anthropic runs. They are ignored. */
@@ -77,6 +80,12 @@ class MessageStreamReader extends EventReader {
         // `ping`, and unknown events.
         return [];
     }
+  }
+
+  readWhole({ content, usage, ...ending }: JsonObject): StreamEvent[] {
+    const started = this.#readStart({ content, usage });
+    this.#readMessageDelta({ delta: ending, usage });
+    return [...started, ...this.#finish()];
   }
 
   /**
@@ -227,7 +236,7 @@ class MessageStreamReader extends EventReader {
     this.#usage.update(event.usage);
     if (isObject(event.delta) && typeof event.delta.stop_reason === 'string') {
       this.#stop = readStop(event.delta.stop_reason, event.delta.stop_sequence);
-      this.#explanation = readExplanation(event.delta.stop_details).flatMap(refusalEvents);
+      this.#explanation = explanationOf(event.delta.stop_details);
     }
   }
 
@@ -261,8 +270,21 @@ function citationsOf({ citations }: JsonObject): StreamEvent[] {
   }));
 }
 
-function refusalEvents({ text }: RefusalPart): StreamEvent[] {
+/**
+ * Anthropic may explain a refusal beside the message. In other formats this becomes the text of the
+ * refusal.
+ */
+function explanationOf(details: unknown): StreamEvent[] {
+  const { type, explanation } = objectOf(details);
+  const text = type === 'refusal' ? textOf(explanation) : '';
+  if (text === '') return [];
   return [{ type: 'refusal-start' }, { type: 'refusal-delta', text }, { type: 'refusal-end' }];
+}
+
+/** A call without a name cannot be run. */
+function readCallName({ name }: JsonObject): string {
+  if (typeof name === 'string' && name !== '') return name;
+  throw new UnreadableAnswer('a tool call of the answer has no name');
 }
 
 function readSignature(sealed: string): StreamEvent[] {

@@ -1,11 +1,11 @@
 // Reads a whole answer. Items of tools that run at the provider are left out.
-import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
+import type { AssistantPart } from '../../canonical/request.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
-import { readAnnotations } from './citations.ts';
+import { createItemReader } from './read-stream-item.ts';
 import { readReasoning } from './reasoning.ts';
 import { readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
@@ -14,9 +14,6 @@ import { readUsage } from './usage.ts';
 export function readAnswer(body: unknown): Answer {
   const response = requireResponse(body);
   const content = response.output.flatMap(readItem);
-  // A call without a name cannot be run.
-  if (content.some((part) => part.type === 'tool-call' && part.name === ''))
-    throw new UnreadableAnswer(namelessCall);
   return {
     content,
     stop: readStop(response, inspectContent(content)),
@@ -53,45 +50,11 @@ export function inspectContent(content: readonly AssistantPart[]): {
   };
 }
 
-/** Returns the parts of one output item; none for kinds without a canonical form. */
-export function readItem(item: unknown): AssistantPart[] {
+/** Returns the parts of one output item, which a stream would have ended with; none for kinds without a canonical form. */
+export function readItem(item: unknown): readonly AssistantPart[] {
   if (!isObject(item)) return [];
-  switch (item.type) {
-    case 'message':
-      return listOf(item.content).flatMap(readPart);
-    case 'reasoning': {
-      const thinking = readReasoning(item);
-      return thinking ? [thinking] : [];
-    }
-    case 'function_call':
-      return [readCall(item, readArguments(item.arguments), 'function')];
-    case 'custom_tool_call':
-      return [readCall(item, textOf(item.input), 'custom')];
-    default:
-      return [];
-  }
-}
-
-function readPart(part: unknown): AssistantPart[] {
-  if (!isObject(part)) return [];
-  if (part.type === 'output_text')
-    return [{ type: 'text', text: textOf(part.text), ...readAnnotations(part.annotations) }];
-  if (part.type === 'refusal') return [{ type: 'refusal', text: textOf(part.refusal) }];
-  return [];
-}
-
-function readCall(item: JsonObject, text: string, kind: ToolCallPart['kind']): ToolCallPart {
-  return { type: 'tool-call', ...readCallNames(item), arguments: text, kind };
-}
-
-/** Some hosts leave out `call_id` and use the item's id. */
-export function readCallNames(item: JsonObject): { id: string; name: string } {
-  return { id: textOf(item.call_id) || textOf(item.id), name: textOf(item.name) };
-}
-
-export const namelessCall = 'a tool call of the answer has no name';
-
-/** Returns JSON text; some hosts send the object itself. */
-export function readArguments(value: unknown): string {
-  return isObject(value) ? JSON.stringify(value) : textOf(value);
+  if (item.type === 'reasoning') return [readReasoning(item)].filter((part) => part !== null);
+  const collector = new AnswerCollector();
+  for (const event of createItemReader(textOf(item.type)).finish(item)) collector.push(event);
+  return collector.content;
 }

@@ -5,7 +5,6 @@ import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './citations.ts';
-import { namelessCall, readArguments, readCallNames } from './read-answer.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openSignature } from '../sealed-reasoning.ts';
 
@@ -246,9 +245,19 @@ function createCallReader(kind: ToolCallPart['kind']): ItemReader {
     },
     finish(item) {
       const begin = start(item);
-      if (!hasStarted) throw new UnreadableAnswer(namelessCall);
+      if (!hasStarted) throw new UnreadableAnswer('a tool call of the answer has no name');
       const whole = kind === 'custom' ? textOf(item.input) : readArguments(item.arguments);
       return [...begin, ...add(whole.slice(length)), { type: 'tool-call-end' }];
     },
   };
+}
+
+/** Some hosts leave out `call_id` and use the item's id. */
+function readCallNames(item: JsonObject): { id: string; name: string } {
+  return { id: textOf(item.call_id) || textOf(item.id), name: textOf(item.name) };
+}
+
+/** Returns JSON text; some hosts send the object itself. */
+function readArguments(value: unknown): string {
+  return isObject(value) ? JSON.stringify(value) : textOf(value);
 }
