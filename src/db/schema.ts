@@ -194,6 +194,7 @@ export type Tables = {
     key_id: string;
     model_id: string;
     model_name: string;
+    /** The wire format of the request, or what was sold: `images`, `web-search` … */
     endpoint: string;
     provider: string;
     input_tokens: number;
@@ -206,6 +207,7 @@ export type Tables = {
     web_searches: number;
     images: number;
     usage_source: 'upstream' | 'estimate';
+    /** The applied price: `effective_from`, tier, and the price of a search if there were any. */
     price_version: string;
     /** null: charged before prices were stored. */
     price_id: string | null;
@@ -707,6 +709,7 @@ export type Tables = {
     type: string;
     /** Stripe's id of the checkout, charge, refund or dispute. */
     object_id: string;
+    /** The status of a dispute; null for other events. */
     status: string | null;
     amount_micros: Micros;
     currency: string;

@@ -1,4 +1,4 @@
-// Names of fields as the APIs write them: `revenue_micros` for `revenueMicros`.
+// Names of fields, which code writes as `revenueMicros`, and the APIs and tables as `revenue_micros`.
 
 type SnakeName<Name> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
@@ -8,10 +8,27 @@ type SnakeCase<Fields> = {
   readonly [Name in keyof Fields & string as SnakeName<Name>]: Fields[Name];
 };
 
+type CamelName<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelName<Rest>>}`
+  : Name;
+
+export type CamelCase<Fields> = {
+  readonly [Name in keyof Fields & string as CamelName<Name>]: Fields[Name];
+};
+
 /** Returns the fields under their names in the APIs. Not for names with digits between letters. */
 export function snakeCase<Fields extends object>(fields: Fields): SnakeCase<Fields> {
   const nameOf = (name: string) => name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`);
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [nameOf(name), value as unknown]),
-  ) as SnakeCase<Fields>;
+  return renamed(fields, nameOf) as SnakeCase<Fields>;
+}
+
+/** Returns the fields of a row under their names in code. */
+export function camelCase<Fields extends object>(fields: Fields): CamelCase<Fields> {
+  const nameOf = (name: string) => name.replaceAll(/_./g, ([, one]) => one!.toUpperCase());
+  return renamed(fields, nameOf) as CamelCase<Fields>;
+}
+
+function renamed(fields: object, nameOf: (name: string) => string): unknown {
+  const entries = Object.entries(fields).map(([name, value]) => [nameOf(name), value as unknown]);
+  return Object.fromEntries(entries);
 }

@@ -1,9 +1,12 @@
 // The rows of accounts. management/changes/accounts.ts creates an account with its ledgers and
 // audit row.
-import { sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Db, Tables } from '../../db/schema.ts';
 import { transact } from '../../db/transact.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
+import { flagOf, readList, writeList } from '../../db/columns.ts';
 
 const listPricePpm = 1_000_000;
 
@@ -86,20 +89,15 @@ export async function changeTerms(
     if ((await lock.where('id', '=', id).executeTakeFirst()).numUpdatedRows === 0n) return null;
     const before = await readTerms(transaction, id);
     const { name, priceMultiplierPpm, modelPrice, isFrozen, retainResponses, limits = {} } = change;
-    const { requiresSecondFactor } = change;
-    const columns = {
-      ...(name !== undefined && { name }),
-      ...(priceMultiplierPpm !== undefined && { price_multiplier_ppm: priceMultiplierPpm }),
-      ...(isFrozen !== undefined && { frozen: isFrozen ? (1 as const) : (0 as const) }),
-      ...(retainResponses !== undefined && {
-        retain_responses: retainResponses ? (1 as const) : (0 as const),
-      }),
-      ...(requiresSecondFactor !== undefined && {
-        requires_second_factor: requiresSecondFactor ? (1 as const) : (0 as const),
-      }),
-      ...(retainResponses === false && { cache_generation: nextGeneration }),
+    const columns = withoutUndefined({
+      name,
+      price_multiplier_ppm: priceMultiplierPpm,
+      frozen: flagOf(isFrozen),
+      retain_responses: flagOf(retainResponses),
+      requires_second_factor: flagOf(change.requiresSecondFactor),
+      cache_generation: retainResponses === false ? nextGeneration : undefined,
       ...limitColumnsOf(limits),
-    };
+    });
     if (Object.keys(columns).length > 0)
       await transaction.updateTable('accounts').set(columns).where('id', '=', id).execute();
     if (modelPrice) await setModelPrice(transaction, id, modelPrice);
@@ -128,11 +126,7 @@ export async function readTerms(db: Db, id: string) {
     model_multipliers_ppm: Object.fromEntries(
       prices.map((price) => [price.model_id, price.multiplier_ppm]),
     ),
-    requests_per_minute: row.requests_per_minute,
-    tokens_per_minute: row.tokens_per_minute,
-    concurrent_requests: row.concurrent_requests,
-    allowed_addresses:
-      row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+    ...limitsOf(row),
   };
 }
 
@@ -174,20 +168,16 @@ export async function raiseCacheGeneration(write: Db, id: string): Promise<boole
 
 const nextGeneration = sql<number>`cache_generation + 1`;
 
-function limitColumnsOf({
-  requestsPerMinute,
-  tokensPerMinute,
-  concurrentRequests,
-  allowedAddresses,
-}: AccountLimits) {
-  return {
-    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
-    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
-    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
-    ...(allowedAddresses !== undefined && {
-      allowed_addresses: allowedAddresses && JSON.stringify(allowedAddresses),
-    }),
-  };
+function limitColumnsOf({ allowedAddresses, ...limits }: AccountLimits) {
+  const columns = { ...snakeCase(limits), allowed_addresses: writeList(allowedAddresses) };
+  return withoutUndefined(columns);
+}
+
+/** The limits of an account's row, as they are listed. */
+export function limitsOf(row: Selectable<Tables['accounts']>) {
+  const { requests_per_minute, tokens_per_minute, concurrent_requests } = row;
+  const allowed_addresses = readList(row.allowed_addresses);
+  return { requests_per_minute, tokens_per_minute, concurrent_requests, allowed_addresses };
 }
 
 async function setModelPrice(

@@ -4,6 +4,7 @@ import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import { readNewestFirst } from '../../db/newest-first.ts';
 import { micros } from '../../lib/money.ts';
+import { limitsOf } from './manage-accounts.ts';
 
 export type FoundAccount = ReturnType<typeof toFound>;
 
@@ -34,12 +35,7 @@ export async function searchAccounts(
 /** Lists all accounts, oldest first. */
 export async function listAccounts(database: Database) {
   const rows = await accountsWithLedgers(database)
-    .select([
-      'accounts.retain_responses',
-      'accounts.allowed_addresses',
-      'accounts.requests_per_minute',
-    ])
-    .select(['accounts.tokens_per_minute', 'accounts.concurrent_requests'])
+    .selectAll('accounts')
     .orderBy('accounts.created_at_ms')
     .orderBy('accounts.id')
     .execute();
@@ -49,11 +45,7 @@ export async function listAccounts(database: Database) {
     created_at: new Date(row.created_at_ms).toISOString(),
     frozen: row.frozen === 1,
     retain_responses: row.retain_responses === 1,
-    requests_per_minute: row.requests_per_minute,
-    tokens_per_minute: row.tokens_per_minute,
-    concurrent_requests: row.concurrent_requests,
-    allowed_addresses:
-      row.allowed_addresses === null ? null : (JSON.parse(row.allowed_addresses) as string[]),
+    ...limitsOf(row),
     live_available_micros: micros(row.live_posted - row.live_held),
     test_available_micros: micros(row.test_posted - row.test_held),
   }));

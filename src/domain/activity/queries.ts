@@ -7,6 +7,7 @@ import { type Place, rowsPerStep, searchPage, type Span } from '../../db/search-
 import type { Db } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
 import type { Micros } from '../../lib/money.ts';
+import { camelCase } from '../../lib/snake-case.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
@@ -187,29 +188,12 @@ export async function findAccountOf(db: Db, requestId: string): Promise<string |
   return found?.account_id ?? null;
 }
 
-function toLogged(row: RequestRow) {
+function toLogged({ details, ...row }: RequestRow) {
   return {
-    requestId: row.request_id,
-    mode: row.mode,
-    createdAtMs: row.created_at_ms,
-    keyId: row.key_id,
-    // '' when the request failed before its model was known.
-    modelId: row.model_id,
-    // The route's path: `/v1/chat/completions`.
-    path: row.path,
-    outcome: row.outcome,
-    // An error code, which canonical/errors.ts explains; null: it did not fail.
-    code: row.code,
+    ...camelCase(row),
     streamed: row.streamed === 1,
-    durationMs: row.duration_ms,
-    firstByteMs: row.first_byte_ms,
-    // The original cost of a repeated answer, as far as it is known, and its tokens.
-    savedMicros: row.saved_micros,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    client: row.client,
     tags: row.tags === null ? [] : row.tags.slice(1, -1).split(','),
-    notes: readNotes(row.details),
+    notes: readNotes(details),
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../terms/batch.ts';
 import type { Owner } from './batch-files.ts';
 import { type From, type Page, pageOf } from './page.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 
 export type Batch = Selectable<Tables['batches']>;
 export type LineRow = Selectable<Tables['batch_lines']>;
@@ -87,10 +88,7 @@ export class BatchStore {
       lines.map(async ({ text, outcome, sentId, ...line }, index) => ({
         batch_id: batchId,
         line: first + index,
-        custom_id: line.customId,
-        request_id: line.requestId,
-        held_micros: line.heldMicros,
-        likely_micros: line.likelyMicros,
+        ...snakeCase(line),
         outcome,
         bytes: outcome && bytesOf(text),
         owner: sentId && batchOwner,

@@ -193,8 +193,6 @@ export class AutoTopUps {
           amount_micros: amount_micros!,
           fee_micros: feeMicros,
           state: 'open',
-          checkout_id: null,
-          checkout_url: null,
           created_at_ms: nowMs,
           customer_id,
           card_id,

@@ -11,6 +11,7 @@ import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { type Part, type PaymentEvent, positionOf } from './position.ts';
 import type { PaidCheckout, PaymentUpdate } from './read-event.ts';
+import { camelCase, snakeCase } from '../../lib/snake-case.ts';
 
 type Adjustment = {
   readonly type: 'credit' | 'debit';
@@ -174,7 +175,6 @@ export class Payments {
           account_id: accountId,
           delta_micros: deltaMicros,
           decided_at_ms: this.#options.clock.nowMs(),
-          booked_at_ms: null,
         })
         .execute();
       const booking = { accountId, paymentId, part, deltaMicros };
@@ -291,17 +291,7 @@ type PaymentRow = Selectable<Tables['payments']>;
 async function lockPayment(transaction: Transaction<Tables>, paymentId: string): Promise<void> {
   await transaction
     .insertInto('payments')
-    .values({
-      id: paymentId,
-      top_up_id: null,
-      account_id: null,
-      amount_micros: null,
-      currency: null,
-      problem: null,
-      decision: null,
-      decided_note: null,
-      paid_at_ms: null,
-    })
+    .values({ id: paymentId })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   await lockRow(transaction, paymentId);
@@ -328,15 +318,8 @@ async function writeEvent(
   await transaction
     .insertInto('payment_events')
     .values({
-      id: event.id,
+      ...snakeCase(event),
       payment_id: paymentId,
-      type: event.type,
-      object_id: event.objectId,
-      status: event.status,
-      amount_micros: event.amountMicros,
-      currency: event.currency,
-      began_at_ms: event.beganAtMs,
-      happened_at_ms: event.happenedAtMs,
       received_at_ms: nowMs,
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
@@ -447,16 +430,8 @@ function adjustmentOf({
 }
 
 function toEvent(row: Selectable<Tables['payment_events']>): PaymentEvent {
-  return {
-    id: row.id,
-    type: row.type as PaymentEvent['type'],
-    objectId: row.object_id,
-    status: row.status,
-    amountMicros: row.amount_micros,
-    currency: row.currency,
-    beganAtMs: row.began_at_ms,
-    happenedAtMs: row.happened_at_ms,
-  };
+  const { payment_id: _payment, received_at_ms: _received, ...event } = row;
+  return camelCase(event) as PaymentEvent;
 }
 
 function toListing(row: PaymentRow) {

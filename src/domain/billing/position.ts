@@ -1,25 +1,16 @@
 // Computes what a payment is worth from all of Stripe's events about it. A pure function of a set:
 // repeated, late or reordered events give the same result. Stripe promises no order.
 // https://docs.stripe.com/webhooks#event-ordering
+import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros } from '../../lib/money.ts';
+import type { CamelCase } from '../../lib/snake-case.ts';
 
-export type PaymentEvent = {
-  /** Stripe's id of the event; of the intent, when Stripe's answer to a charge says that it is paid. */
-  readonly id: string;
-  readonly type: PaymentEventType;
-  /** The id of the checkout, intent, charge, refund or dispute that the event is about. */
-  readonly objectId: string;
-  /** The status of a dispute; null for other events. */
-  readonly status: string | null;
-  /** For `charge.refunded`: the total refunded so far. */
-  readonly amountMicros: Micros;
-  /** Lower case: `usd`. */
-  readonly currency: string;
-  /** When Stripe created the object. */
-  readonly beganAtMs: number;
-  /** When Stripe created the event. */
-  readonly happenedAtMs: number;
-};
+type EventColumns = Omit<Tables['payment_events'], 'payment_id' | 'type' | 'received_at_ms'>;
+/**
+ * `id`: Stripe's id of the event; of the intent, when Stripe's answer to a charge says that it is paid.
+ * `amountMicros` of `charge.refunded` is the total refunded so far. The currency is in lower case.
+ */
+export type PaymentEvent = CamelCase<EventColumns> & { readonly type: PaymentEventType };
 
 /** In the order of a dispute's life, which decides between events of the same second. */
 const paymentEventTypes = [

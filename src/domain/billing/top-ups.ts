@@ -38,8 +38,6 @@ export async function openTopUp(
     amount_micros: amountMicros,
     fee_micros: feeMicros,
     state: 'open',
-    checkout_id: null,
-    checkout_url: null,
   } as const;
   const inserted = await write
     .insertInto('top_ups')

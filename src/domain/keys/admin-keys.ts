@@ -8,6 +8,7 @@ import { type AddressList, createAddressList } from '../../lib/addresses.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { generateKeyText, keyHintOf, keyKindOf } from './key-text.ts';
+import { readList, writeList } from '../../db/columns.ts';
 
 export type AdminKey = {
   readonly id: string;
@@ -49,10 +50,9 @@ export async function insertAdminKey(
       scopes: JSON.stringify([...new Set(scopes)]),
       digest: adminKeyDigest(key),
       hint: keyHintOf(key),
-      allowed_addresses: allowedAddresses && JSON.stringify(allowedAddresses),
+      allowed_addresses: writeList(allowedAddresses),
       expires_at_ms: expiresAtMs,
       created_at_ms: nowMs,
-      revoked_at_ms: null,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -105,7 +105,7 @@ export async function findAdminKey(read: Db, text: string): Promise<AdminKey | n
     .where('revoked_at_ms', 'is', null)
     .executeTakeFirst();
   if (!row) return null;
-  const addresses = listOf(row.allowed_addresses);
+  const addresses = readList(row.allowed_addresses);
   return {
     id: row.id,
     name: row.name,
@@ -129,13 +129,9 @@ function toListing(row: Selectable<Tables['admin_keys']>) {
     name: row.name,
     hint: row.hint,
     scopes: JSON.parse(row.scopes) as AdminScope[],
-    allowed_addresses: listOf(row.allowed_addresses),
+    allowed_addresses: readList(row.allowed_addresses),
     expires_at: isoTimeOf(row.expires_at_ms),
     created_at: new Date(row.created_at_ms).toISOString(),
     revoked_at: isoTimeOf(row.revoked_at_ms),
   };
-}
-
-function listOf(json: string | null): readonly string[] | null {
-  return json === null ? null : (JSON.parse(json) as string[]);
 }

@@ -2,12 +2,11 @@
 // any key or account, in this process or another, and invalidates the cache. A revoked or changed
 // key takes effect within about a second.
 import { hash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import type { InferResult } from 'kysely';
 import type { KeyScope } from '../../terms/key-scope.ts';
 import type { Database } from '../../db/database.ts';
-import type { Db, Tables } from '../../db/schema.ts';
+import type { Db } from '../../db/schema.ts';
 import { createAddressList, type AddressList } from '../../lib/addresses.ts';
-import type { Micros } from '../../lib/money.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { ApiKey } from './api-key.ts';
@@ -153,26 +152,6 @@ async function readRevisions(read: Db): Promise<ReadonlyMap<string, number>> {
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
-const accountColumns = [
-  'frozen',
-  'price_multiplier_ppm',
-  'retain_responses',
-  'cache_generation',
-] as const;
-const accountLimitColumns = [
-  'accounts.requests_per_minute as account_requests_per_minute',
-  'accounts.tokens_per_minute as account_tokens_per_minute',
-  'accounts.concurrent_requests as account_concurrent_requests',
-  'accounts.allowed_addresses as account_allowed_addresses',
-] as const;
-
-const exportColumns = [
-  'account_telemetry.endpoint as export_endpoint',
-  'account_telemetry.version as export_version',
-  'account_telemetry.sampling_ppm as export_sampling_ppm',
-  'account_telemetry.include_content as export_include_content',
-] as const;
-
 type Found = {
   readonly key: ApiKey;
   readonly digest: string;
@@ -261,9 +240,17 @@ function selectKeys(read: Db) {
     )
     .leftJoin('account_telemetry', 'account_telemetry.account_id', 'api_keys.account_id')
     .selectAll('api_keys')
-    .select(accountColumns)
-    .select(accountLimitColumns)
-    .select(exportColumns)
+    .select(['frozen', 'price_multiplier_ppm', 'retain_responses', 'cache_generation'])
+    .select([
+      'accounts.requests_per_minute as account_requests_per_minute',
+      'accounts.tokens_per_minute as account_tokens_per_minute',
+      'accounts.concurrent_requests as account_concurrent_requests',
+      'accounts.allowed_addresses as account_allowed_addresses',
+      'account_telemetry.endpoint as export_endpoint',
+      'account_telemetry.version as export_version',
+      'account_telemetry.sampling_ppm as export_sampling_ppm',
+      'account_telemetry.include_content as export_include_content',
+    ])
     .select(['member_budgets.user_id as budget_of', 'daily_micros', 'monthly_micros']);
 }
 
@@ -292,21 +279,7 @@ async function readModelMultipliers(
   return rows.length === 0 ? null : new Map(rows.map((row) => [row.model_id, row.multiplier_ppm]));
 }
 
-type Account = Selectable<Tables['accounts']>;
-type KeyRow = Selectable<Tables['api_keys']> &
-  Pick<Account, (typeof accountColumns)[number]> & {
-    readonly account_requests_per_minute: Account['requests_per_minute'];
-    readonly account_tokens_per_minute: Account['tokens_per_minute'];
-    readonly account_concurrent_requests: Account['concurrent_requests'];
-    readonly account_allowed_addresses: Account['allowed_addresses'];
-    readonly budget_of: string | null;
-    readonly daily_micros: Micros | null;
-    readonly monthly_micros: Micros | null;
-    readonly export_endpoint: string | null;
-    readonly export_version: number | null;
-    readonly export_sampling_ppm: number | null;
-    readonly export_include_content: number | null;
-  };
+type KeyRow = InferResult<ReturnType<typeof selectKeys>>[number];
 
 function toApiKey(row: KeyRow, ofAccount: Pick<ApiKey, 'modelMultipliersPpm' | 'ownKeys'>): ApiKey {
   return {

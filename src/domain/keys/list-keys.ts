@@ -7,6 +7,7 @@ import { readNewestFirst } from '../../db/newest-first.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
+import { readList } from '../../db/columns.ts';
 
 /** A key as it is listed. Only `createKey` returns the key itself. */
 export type KeyListing = ReturnType<typeof toListing>;
@@ -161,12 +162,12 @@ export function toListing(row: Selectable<Tables['api_keys']>) {
     hint: row.hint,
     daily_cap_micros: row.daily_cap_micros,
     monthly_cap_micros: row.monthly_cap_micros,
-    models: fromJson(row.models),
-    scopes: fromJson(row.scopes) as readonly KeyScope[] | null,
+    models: readList(row.models),
+    scopes: readList(row.scopes) as readonly KeyScope[] | null,
     requests_per_minute: row.requests_per_minute,
     tokens_per_minute: row.tokens_per_minute,
     concurrent_requests: row.concurrent_requests,
-    allowed_addresses: fromJson(row.allowed_addresses),
+    allowed_addresses: readList(row.allowed_addresses),
     expires_at: isoTimeOf(row.expires_at_ms),
     body_days: row.body_days,
     cache_marks: row.cache_marks === 1,
@@ -174,8 +175,4 @@ export function toListing(row: Selectable<Tables['api_keys']>) {
     disabled_at: isoTimeOf(row.disabled_at_ms),
     revoked_at: isoTimeOf(row.revoked_at_ms),
   };
-}
-
-function fromJson(text: string | null): readonly string[] | null {
-  return text === null ? null : (JSON.parse(text) as string[]);
 }

@@ -9,6 +9,9 @@ import type { Micros } from '../../lib/money.ts';
 import { type DigestKey, generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
 import { writeKeyOwner } from './key-owners.ts';
 import { toListing, type KeyListing, type KeyLocator } from './list-keys.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
+import { withoutUndefined } from '../../lib/without-undefined.ts';
+import { flagOf, writeList } from '../../db/columns.ts';
 
 /** Settings of a key. In a change, an absent field keeps its value and null clears it. */
 export type KeyControls = {
@@ -226,27 +229,12 @@ function columnsFor(
   }
 }
 
-export function columnsOf(controls: KeyControls) {
-  const { name, dailyCapMicros, monthlyCapMicros, models, requestsPerMinute } = controls;
-  const { scopes, tokensPerMinute, concurrentRequests, allowedAddresses, expiresAtMs, bodyDays } =
-    controls;
-  const { marksCache } = controls;
-  return {
-    ...(name !== undefined && { name }),
-    ...(dailyCapMicros !== undefined && { daily_cap_micros: dailyCapMicros }),
-    ...(monthlyCapMicros !== undefined && { monthly_cap_micros: monthlyCapMicros }),
-    ...(models !== undefined && { models: toJson(models) }),
-    ...(scopes !== undefined && { scopes: toJson(scopes) }),
-    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
-    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
-    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
-    ...(allowedAddresses !== undefined && { allowed_addresses: toJson(allowedAddresses) }),
-    ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
-    ...(bodyDays !== undefined && { body_days: bodyDays }),
-    ...(marksCache !== undefined && { cache_marks: marksCache ? (1 as const) : (0 as const) }),
-  };
-}
-
-function toJson(list: readonly string[] | null): string | null {
-  return list && JSON.stringify(list);
+export function columnsOf({ marksCache, ...controls }: KeyControls) {
+  return withoutUndefined({
+    ...snakeCase(controls),
+    models: writeList(controls.models),
+    scopes: writeList(controls.scopes),
+    allowed_addresses: writeList(controls.allowedAddresses),
+    cache_marks: flagOf(marksCache),
+  });
 }

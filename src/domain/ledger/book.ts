@@ -1,10 +1,12 @@
 // The state that the ledger decides on, as values. A book contains what a batch of commands
 // touches, loaded by a store. Only entries change balances, and this file is the only place that
 // applies them.
+import type { Selectable } from 'kysely';
 import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
 import type { AnswerWorth } from '../../terms/stored-response.ts';
-import type { EntryKind } from '../../db/schema.ts';
+import type { Tables } from '../../db/schema.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
+import type { CamelCase } from '../../lib/snake-case.ts';
 import type { ChargeRecord, LedgerId, LikelyCost } from './commands.ts';
 
 export type Book = {
@@ -28,61 +30,25 @@ export type Book = {
   readonly members: ReadonlyMap<string, readonly string[]>;
 };
 
-export type LedgerState = {
-  readonly postedMicros: Micros;
-  readonly heldMicros: Micros;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly isFrozen: boolean;
-  /** Unix milliseconds; 0 before the first entry. */
-  readonly lastEntryAtMs: number;
-};
+export type LedgerState = CamelCase<LedgerSums> & { readonly isFrozen: boolean };
+type LedgerSums = Omit<Selectable<Tables['ledgers']>, 'id' | 'account_id' | 'mode'>;
 
-export type WindowKind = 'day' | 'month';
-export type Window = {
-  readonly keyId: string;
-  readonly kind: WindowKind;
-  readonly startsOn: string;
-  readonly settledMicros: Micros;
-  readonly heldMicros: Micros;
-};
+export type Window = CamelCase<Tables['key_windows']>;
+export type WindowKind = Window['kind'];
 
-export type Hold = {
-  readonly id: string;
+type LikelyColumns = 'cost_at_once_micros' | 'cost_per_second_micros';
+/** Its amount includes extensions. */
+export type Hold = CamelCase<Omit<Tables['holds'], 'ledger_id' | LikelyColumns>> & {
   readonly ledgerId: LedgerId;
-  readonly keyId: string;
-  /** Including extensions. */
-  readonly amountMicros: Micros;
-  /** The windows and caps at the time of the hold; its settlement uses the same ones. */
-  readonly day: string;
-  readonly month: string;
-  readonly dailyCapMicros: Micros | null;
-  readonly monthlyCapMicros: Micros | null;
-  readonly owner: string;
   readonly likelyCost: LikelyCost;
-  readonly createdAtMs: number;
 };
 
-export type Entry = {
-  readonly id: string;
-  readonly kind: EntryKind;
+type EntryRow = Selectable<Tables['entries']>;
+/** Credits and debits have no key. The columns of caps are null except on `reserve`. */
+export type Entry = CamelCase<Omit<EntryRow, 'seq' | 'ledger_id' | 'provoked'>> & {
   readonly ledgerId: LedgerId;
-  /** The key and its windows; null for credits and debits, which have no key. */
-  readonly keyId: string | null;
-  readonly day: string | null;
-  readonly month: string | null;
-  readonly postedDeltaMicros: Micros;
-  readonly heldDeltaMicros: Micros;
-  readonly lossMicros: Micros;
   /** True when the account could provoke the loss. */
   readonly isCausedByAccount: boolean;
-  /** The available balance right after this entry. */
-  readonly availableMicros: Micros;
-  /** Only on `reserve`, else null. */
-  readonly dailyCapMicros: Micros | null;
-  readonly monthlyCapMicros: Micros | null;
-  readonly note: string | null;
-  readonly createdAtMs: number;
 };
 
 /** A settled request. `id` is its hold's id. */

@@ -27,9 +27,7 @@ export const chargeDaysTable = defineSums<ChargeDayRow>(
 
 /** Sums charges to one row per day, key, model and endpoint of a ledger. */
 export function sumByDay(charges: readonly Charge[]): readonly ChargeDayRow[] {
-  const rows = new Map<string, ChargeDayRow>();
-  for (const charge of charges) addToDay(rows, charge);
-  return [...rows.values()];
+  return chargeDaysTable.sum(charges.map(rowOf));
 }
 
 /** Adds a charge to its row; rows are indexed by `chargeDaysTable.idOf`. */

@@ -30,10 +30,9 @@ export const tagDaysTable = defineSums<TagDayRow>(
 
 /** Sums charges to one row per ledger, tag, day, key and model. */
 export function sumTagDays(tagged: readonly TaggedCharge[]): readonly TagDayRow[] {
-  const rows = new Map<string, TagDayRow>();
-  for (const { charge, tags } of tagged)
-    for (const tag of tags) tagDaysTable.add(rows, tagDayOf(charge, tag));
-  return [...rows.values()];
+  return tagDaysTable.sum(
+    tagged.flatMap(({ charge, tags }) => tags.map((tag) => tagDayOf(charge, tag))),
+  );
 }
 
 function tagDayOf(charge: Charge, tag: string): TagDayRow {

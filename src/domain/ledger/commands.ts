@@ -1,14 +1,14 @@
 // The ledger's commands and outcomes. The caller chooses the command ids: a command that is sent
 // again with the same id changes nothing and returns its first outcome.
-import type { Insertable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { Mode } from '../../terms/mode.ts';
 import type { KeptPrice } from '../../terms/price-terms.ts';
-import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { SealedCached, SealedResponse } from '../../terms/sealed-answer.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { PoolState } from '../../db/pool-state.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
+import type { CamelCase } from '../../lib/snake-case.ts';
 
 /** One account has two ledgers: `<account id>:live` and `<account id>:test`. */
 export type LedgerId = `${string}:${Mode}`;
@@ -144,45 +144,22 @@ export type AuditRow = Insertable<Tables['audit_log']>;
 export type Debit = Omit<Credit, 'type'> & { readonly type: 'debit' };
 
 /** The usage record of a charge, with enough data to recompute the cost. */
-export type ChargeRecord = {
-  /** Catalogue id and display name of the model. */
-  readonly modelId: string;
-  readonly modelName: string;
-  /** The wire format of the request, `images` or `web-search`. */
-  readonly endpoint: string;
-  readonly provider: string;
-  readonly usage: Usage;
-  /** Searches that the provider ran, and images delivered; each has its own price. */
-  readonly webSearches: number;
-  readonly images: number;
-  /** The upstream's usage, or our own count. */
-  readonly usageSource: 'upstream' | 'estimate';
-  /** The applied price: `effective_from`, tier, and the price of a search if there were any. */
-  readonly priceVersion: string;
-  /** What the request cost the operator. */
-  readonly upstreamCostMicros: Micros;
-  /** `complete`, or `cut-off` when the client left. */
-  readonly ending: 'complete' | 'cut-off';
-  readonly streamed: boolean;
-  /** Provider calls made for the request. */
-  readonly attempts: number;
-  /** Whole milliseconds from the request's arrival to its settlement; null when unknown. */
-  readonly durationMs: number | null;
-  /**
-   * Milliseconds from its arrival to the first chunk of a stream; null for a whole answer, or if
-   * nothing arrived.
-   */
-  readonly firstByteMs: number | null;
-  /**
-   * A digest that names the conversation; left out or null when it has none, here and below. With
-   * the others it says later why the prompt was not read from the provider's cache.
-   */
-  readonly conversation?: string | null;
-  /** Who marked the prompt for the cache; null: its provider needs no marks. */
-  readonly cacheMarks?: CacheMarks | null;
-  /** Routes of the rank that could have served it; null: one. */
-  readonly rankRoutes?: number | null;
-};
+export type ChargeRecord = CamelCase<Omit<ChargeRow, NotOfRecord | keyof SentLater>> &
+  Partial<CamelCase<SentLater>> & { readonly usage: Usage; readonly streamed: boolean };
+type ChargeRow = Selectable<Tables['charges']>;
+/** Columns that the ledger fills, or that `usage` has. */
+type NotOfRecord =
+  | 'id'
+  | 'ledger_id'
+  | 'key_id'
+  | 'price_id'
+  | 'cost_micros'
+  | 'loss_micros'
+  | 'hold_micros'
+  | 'created_at_ms'
+  | 'streamed'
+  | Extract<keyof ChargeRow, `${string}_tokens`>;
+type SentLater = Pick<ChargeRow, 'conversation' | 'cache_marks' | 'rank_routes'>;
 
 export type Outcome =
   | {

@@ -1,15 +1,12 @@
 // Provoked losses by UTC day, updated in the transaction of each entry. `tollgate verify`
 // recomputes them. The ledger's worker thread loads this file; `caused-losses.ts` reads the sums.
-import type { Micros } from '../../lib/money.ts';
+import type { Selectable } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import type { Entry } from './book.ts';
 import { defineSums } from './table.ts';
 
-export type LossDayRow = {
-  readonly ledger_id: string;
-  readonly day: string;
-  readonly provoked_micros: Micros;
-};
+export type LossDayRow = Omit<Selectable<Tables['loss_days']>, 'forgiven_micros'>;
 
 /** Seals have digests of these columns in this order. */
 export const lossDaysTable = defineSums<LossDayRow>(
@@ -20,20 +17,14 @@ export const lossDaysTable = defineSums<LossDayRow>(
 
 /** Sums entries to one row per ledger and day. */
 export function sumCausedByAccounts(entries: readonly Entry[]): readonly LossDayRow[] {
-  const rows = new Map<string, LossDayRow>();
-  for (const entry of entries) addToLossDay(rows, entry);
-  return [...rows.values()];
+  return lossDaysTable.sum(entries.filter((entry) => entry.isCausedByAccount).map(rowOf));
 }
 
 /** Adds a provoked loss to its row. */
-export function addToLossDay(
-  rows: Map<string, LossDayRow>,
-  { ledgerId, lossMicros, isCausedByAccount, createdAtMs }: Entry,
-): void {
-  if (!isCausedByAccount) return;
-  lossDaysTable.add(rows, {
-    ledger_id: ledgerId,
-    day: dayOf(createdAtMs),
-    provoked_micros: lossMicros,
-  });
+export function addToLossDay(rows: Map<string, LossDayRow>, entry: Entry): void {
+  if (entry.isCausedByAccount) lossDaysTable.add(rows, rowOf(entry));
+}
+
+function rowOf({ ledgerId, lossMicros, createdAtMs }: Entry): LossDayRow {
+  return { ledger_id: ledgerId, day: dayOf(createdAtMs), provoked_micros: lossMicros };
 }

@@ -87,6 +87,8 @@ export type SumTable<Row> = Table<Row, Row> & {
   readonly idOf: (row: Row) => string;
   /** Adds to the row with the same key. Throws RangeError beyond the safe integers. */
   readonly add: (rows: Map<string, Row>, row: Row) => void;
+  /** Returns one row for each key. */
+  readonly sum: (rows: Iterable<Row>) => readonly Row[];
 };
 
 /** `key`: the columns that name a row. */
@@ -102,21 +104,23 @@ export function defineSums<Row>(
   const added = sums.map((column) => `${column} = ${name}.${column} + excluded.${column}`);
   const conflict = `on conflict (${key.join(', ')}) do update set ${added.join(', ')}`;
   const idOf = (row: Row) => key.map((column) => row[column]).join(' ');
+  const add = (rows: Map<string, Row>, row: Row) => {
+    const id = idOf(row);
+    const known = rows.get(id) as Record<string, number> | undefined;
+    if (!known) return void rows.set(id, { ...row });
+    for (const column of sums) {
+      known[column]! += Number(row[column]);
+      if (!Number.isSafeInteger(known[column])) throw new RangeError(`${name} cannot hold the sum`);
+    }
+  };
   return {
     ...defineTable<Row>(name, Object.fromEntries(typed) as Columns<Row, Row>, conflict),
     idOf,
-    add: (rows, row) => {
-      const id = idOf(row);
-      const known = rows.get(id) as Record<string, number> | undefined;
-      if (!known) {
-        rows.set(id, { ...row });
-        return;
-      }
-      for (const column of sums) {
-        known[column]! += Number(row[column]);
-        if (!Number.isSafeInteger(known[column]))
-          throw new RangeError(`${name} cannot hold the sum`);
-      }
+    add,
+    sum: (single) => {
+      const rows = new Map<string, Row>();
+      for (const row of single) add(rows, row);
+      return [...rows.values()];
     },
   };
 }

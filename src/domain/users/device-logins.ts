@@ -6,6 +6,7 @@ import { createHmac, randomInt } from 'node:crypto';
 import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 import { digestOf, newToken } from './one-time-link.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 
 export const deviceLoginMs = 10 * 60_000;
 /** Of all users together: a guess at a short code hits one of them once in 25 million. */
@@ -96,15 +97,7 @@ export async function decideDeviceLogin(
   decision: Confirmation | 'denied',
   nowMs: number,
 ): Promise<boolean> {
-  const columns =
-    decision === 'denied'
-      ? { is_denied: 1 as const }
-      : {
-          account_id: decision.accountId,
-          user_id: decision.userId,
-          key_name: decision.keyName,
-          confirmed_from: decision.confirmedFrom,
-        };
+  const columns = decision === 'denied' ? { is_denied: 1 as const } : snakeCase(decision);
   const { numUpdatedRows } = await db
     .updateTable('device_logins')
     .set(columns)

@@ -68,7 +68,6 @@ export async function invite(
       invited_by: invitedBy,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + lifetimeMs,
-      accepted_at_ms: null,
     })
     .execute();
   return links;

@@ -44,7 +44,6 @@ export async function createLink(
       user_id: userId,
       email,
       expires_at_ms: nowMs + lifetimeMs,
-      used_at_ms: null,
     })
     .execute();
   return token;

@@ -10,9 +10,9 @@ import {
   type StatedModel,
   type StatedPrices,
   type StatedTier,
-  withoutUndefined,
 } from './source.ts';
 import { dayOf } from '../../../lib/utc-time.ts';
+import { withoutUndefined } from '../../../lib/without-undefined.ts';
 
 export type Proposal = {
   /** The UTC day of the comparison, `YYYY-MM-DD`. */

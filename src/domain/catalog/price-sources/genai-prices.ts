@@ -6,12 +6,12 @@ import {
   readTokens,
   readUsdPerMillion,
   tiersOf,
-  withoutUndefined,
   type Bucket,
   type PriceSource,
   type StatedModel,
   type StatedPrices,
 } from './source.ts';
+import { withoutUndefined } from '../../../lib/without-undefined.ts';
 
 const fieldOfBucket: Readonly<Record<Bucket, string>> = {
   input: 'input_mtok',

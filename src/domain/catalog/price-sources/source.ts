@@ -65,15 +65,6 @@ export function readTokens(value: unknown): number | undefined {
     : undefined;
 }
 
-export function withoutUndefined<Value>(
-  fields: Readonly<Record<string, Value | undefined>>,
-): Record<string, Value> {
-  return Object.fromEntries(
-    Object.entries(fields).filter((field): field is [string, Value] => field[1] !== undefined),
-  );
-}
-
-/** Returns at most sixteen tiers, ordered by threshold; a tier without prices is dropped. */
 export function tiersOf(byThreshold: ReadonlyMap<number, StatedPrices>): StatedTier[] {
   return [...byThreshold]
     .filter(([, prices]) => Object.keys(prices).length > 0)

@@ -4,7 +4,7 @@ import type { LedgerId } from '../commands.ts';
 import { entriesTable, holdsTable, ledgerOfRow, type LedgerRow, windowsTable } from '../columns.ts';
 import type { LoadedMembers, LoadedRows } from './statements.ts';
 
-type Loaded = {
+export type Loaded = {
   readonly ledgers: readonly LedgerRow[];
   readonly loaded: LoadedRows;
   readonly claims: Book['claims'];

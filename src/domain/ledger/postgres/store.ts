@@ -5,18 +5,16 @@
 import assert from 'node:assert/strict';
 import type { ClientBase, Pool } from 'pg';
 import { codeOf } from '../../../db/postgres/error.ts';
-import type { Book } from '../book.ts';
 import { changesOf } from '../changes.ts';
 import type { LedgerRow } from '../columns.ts';
 import type { Command, Outcome, Reply } from '../commands.ts';
 import { type Decision, type Expire, runCommands } from '../core.ts';
-import { bookOf } from './book.ts';
+import { bookOf, type Loaded } from './book.ts';
 import type { PostgresLease } from './lease.ts';
 import { type BatchIds, batchIdsOf } from './batch-ids.ts';
 import { saveChanges } from './save.ts';
 import {
   type LoadedRows,
-  type LoadedMembers,
   loadEnded,
   loadMembers,
   loadRows,
@@ -160,21 +158,11 @@ export class PostgresStore {
 /** Thrown by the core on input that only a bug can produce. */
 class CommandFault extends Error {}
 
-type Loaded = {
-  readonly ledgers: readonly LedgerRow[];
-  readonly loaded: LoadedRows;
-  readonly claims: Book['claims'];
-  readonly members: LoadedMembers;
-};
-
-function decide(
-  commands: readonly (Command | Expire)[],
-  { ledgers, loaded, claims, members }: Loaded,
-): Decision {
+function decide(commands: readonly (Command | Expire)[], rows: Loaded): Decision {
   try {
     // Nothing is dated into a closed day, even if the clock went back.
-    const nowMs = Math.max(loaded.now_ms, loaded.closed_until_ms);
-    return runCommands(bookOf({ ledgers, loaded, claims, members }), commands, nowMs);
+    const nowMs = Math.max(rows.loaded.now_ms, rows.loaded.closed_until_ms);
+    return runCommands(bookOf(rows), commands, nowMs);
   } catch (error) {
     throw new CommandFault((error as Error).message, { cause: error });
   }

@@ -7,37 +7,24 @@ import { rowsPerStep, searchPage, type Span } from '../../../db/search-steps.ts'
 import type { Db, Tables } from '../../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
-import { availableMicrosOf, type Charge } from '../book.ts';
+import { availableMicrosOf, type Charge, type LedgerState } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
-import { chargesTable } from '../columns.ts';
+import { chargesTable, type ChargeRow, ledgersTable } from '../columns.ts';
 import { type DayCount, planSpans, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, hourMs } from '../../../lib/utc-time.ts';
 
-export type Balance = {
-  readonly postedMicros: Micros;
-  readonly heldMicros: Micros;
+export type Balance = Omit<LedgerState, 'isFrozen' | 'lastEntryAtMs'> & {
   readonly availableMicros: Micros;
-  /** Since the ledger was created; cached input counts as input. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
 };
 
 /** Returns the balance as of the last commit, or null when the ledger does not exist. */
 export async function readBalance(db: Db, ledgerId: LedgerId): Promise<Balance | null> {
-  const row = await db
-    .selectFrom('ledgers')
-    .selectAll()
-    .where('id', '=', ledgerId)
-    .executeTakeFirst();
+  const query = db.selectFrom('ledgers').selectAll().where('id', '=', ledgerId);
+  const row = await query.executeTakeFirst();
   if (!row) return null;
-  const sums = { postedMicros: row.posted_micros, heldMicros: row.held_micros };
-  return {
-    ...sums,
-    availableMicros: availableMicrosOf(sums),
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-  };
+  const { lastEntryAtMs: _, ...state } = ledgersTable.recordOf(row);
+  return { ...state, availableMicros: availableMicrosOf(state) };
 }
 
 export type ChargeQuery = {

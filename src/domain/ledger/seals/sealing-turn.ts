@@ -5,6 +5,7 @@ import { isSqlite } from '../../../db/dialect.ts';
 import type { Db } from '../../../db/schema.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { lookAtClock } from './trusted-clock.ts';
+import { camelCase, snakeCase } from '../../../lib/snake-case.ts';
 
 const turnMs = 30 * 60_000;
 
@@ -43,23 +44,10 @@ export async function endTurn(write: Db, owner: string): Promise<void> {
 
 /** Notes a look at the clock. Returns true when days may be closed by it. */
 export async function trustsClock(write: Db, nowMs: number): Promise<boolean> {
-  const row = await write.selectFrom('sealing').selectAll().executeTakeFirstOrThrow();
-  const looks = lookAtClock(
-    {
-      trustedMs: row.trusted_ms,
-      doubtedSinceMs: row.doubted_since_ms,
-      doubtedAtMs: row.doubted_at_ms,
-    },
-    nowMs,
-  );
-  await write
-    .updateTable('sealing')
-    .set({
-      trusted_ms: looks.trustedMs,
-      doubted_since_ms: looks.doubtedSinceMs,
-      doubted_at_ms: looks.doubtedAtMs,
-    })
-    .execute();
+  const columns = ['trusted_ms', 'doubted_since_ms', 'doubted_at_ms'] as const;
+  const row = await write.selectFrom('sealing').select(columns).executeTakeFirstOrThrow();
+  const looks = lookAtClock(camelCase(row), nowMs);
+  await write.updateTable('sealing').set(snakeCase(looks)).execute();
   return looks.trustedMs === nowMs;
 }
 

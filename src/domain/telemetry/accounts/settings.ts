@@ -91,10 +91,7 @@ async function lockRow(transaction: Db, accountId: string): Promise<void> {
     .insertInto('account_telemetry')
     .values({
       account_id: accountId,
-      endpoint: null,
       header_names: '[]',
-      sealed_headers: null,
-      secret_id: null,
       sampling_ppm: ppm,
       include_content: 0,
       version: 0,

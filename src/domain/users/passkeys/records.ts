@@ -1,6 +1,8 @@
 // Creates, finds and changes the rows of passkeys.
-import type { Db } from '../../../db/schema.ts';
+import type { Selectable } from 'kysely';
+import type { Db, Tables } from '../../../db/schema.ts';
 import { newIdWithPrefix } from '../../../lib/ids.ts';
+import { camelCase, snakeCase } from '../../../lib/snake-case.ts';
 
 /** The most that a user may have. */
 export const passkeysMax = 20;
@@ -17,24 +19,20 @@ export type NewPasskey = {
 /** Lists a user's passkeys, oldest first. */
 export async function listPasskeys(db: Db, userId: string) {
   const rows = await selectPasskeys(db).where('user_id', '=', userId).orderBy('id').execute();
-  return rows.map(readTransports);
+  return rows.map(toPasskey);
 }
 
 export async function findPasskey(db: Db, credentialId: string) {
   const row = await selectPasskeys(db).where('credential_id', '=', credentialId).executeTakeFirst();
-  return row ? readTransports(row) : null;
+  return row ? toPasskey(row) : null;
 }
 
 function selectPasskeys(db: Db) {
-  return db
-    .selectFrom('user_passkeys')
-    .select(['id', 'user_id as userId', 'credential_id as credentialId', 'rp_id as rpId'])
-    .select(['public_key as publicKey', 'counter', 'transports', 'name'])
-    .select(['created_at_ms as createdAtMs', 'last_used_at_ms as lastUsedAtMs']);
+  return db.selectFrom('user_passkeys').selectAll();
 }
 
-function readTransports<Row extends { readonly transports: string }>({ transports, ...row }: Row) {
-  return { ...row, transports: JSON.parse(transports) as string[] };
+function toPasskey(row: Selectable<Tables['user_passkeys']>) {
+  return { ...camelCase(row), transports: JSON.parse(row.transports) as string[] };
 }
 
 /** Returns the id, or why nothing was added. `is-known`: some user has this passkey. */
@@ -57,14 +55,10 @@ export async function insertPasskey(
     .values({
       id: newIdWithPrefix('pky'),
       user_id: userId,
-      credential_id: passkey.credentialId,
-      public_key: passkey.publicKey,
-      counter: passkey.counter,
+      ...snakeCase(passkey),
       transports: JSON.stringify(passkey.transports),
-      rp_id: passkey.rpId,
       name,
       created_at_ms: nowMs,
-      last_used_at_ms: null,
     })
     .onConflict((conflict) => conflict.column('credential_id').doNothing())
     .returning('id')
