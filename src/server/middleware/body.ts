@@ -35,7 +35,9 @@ export function acceptBytes(app: FastifyInstance, limits: BodyLimits): void {
     if (isUpload) {
       return void takeUpload(limits.spool(request, payload, bodyBytesMax), done);
     }
-    readBytes(payload, { bytesMax: bodyBytesMax, place: placeOf(request, limits) }, done);
+    const { place: kept } = request;
+    const enter = () => arrivingPlace(request, limits);
+    readBytes(payload, { bytesMax: bodyBytesMax, kept, enter }, done);
   });
 }
 
@@ -50,22 +52,28 @@ async function takeUpload(
   }
 }
 
-/** Its place among those that keep their bodies, or one that is free when the body has arrived. */
-function placeOf(request: FastifyRequest, { arriving }: BodyLimits): Place {
-  if (request.place) return request.place;
+/** A place that is free when the body has arrived. */
+function arrivingPlace(request: FastifyRequest, { arriving }: BodyLimits): Place {
   const place = arriving.enter(ownersOf(request));
   return { ...place, keep: place.leave };
 }
 
-type Reading = { readonly bytesMax: number; readonly place: Place };
+type Reading = {
+  readonly bytesMax: number;
+  /** The place of a body that is kept while it runs; null: it is not. */
+  readonly kept: Place | null;
+  /** Enters a body that is not complete with its first bytes. Most are, and nobody can stall them. */
+  readonly enter: () => Place;
+};
 type Done = (error: ApiError | null, body?: Buffer) => void;
 
 /**
  * Replaces Fastify's reader, which limits each body alone. A client that breaks off gets an answer
  * too: a half-closed socket can read it.
  */
-function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done: Done): void {
+function readBytes(payload: IncomingMessage, { bytesMax, kept, enter }: Reading, done: Done): void {
   const pieces = new Pieces();
+  let place = kept;
   let isOver = false;
   const end = (error: ApiError | null) => {
     if (isOver) return;
@@ -73,20 +81,26 @@ function readBytes(payload: IncomingMessage, { bytesMax, place }: Reading, done:
     // The request and this listener live as long as the answer, so they must not keep the bytes.
     const taken = pieces.take();
     if (error) {
-      place.leave();
+      place?.leave();
       done(error);
     } else {
-      place.keep(pieces.bytes);
+      place?.keep(pieces.bytes);
       // Copies a single piece, too: it is a view of the socket's buffer.
       done(null, Buffer.concat(taken));
     }
   };
-  place.onRefused(() => end(overloaded()));
+  const refuse = () => end(overloaded());
+  place?.onRefused(refuse);
   if (Number(payload.headers['content-length'] ?? 0) > bytesMax) return end(tooLarge(bytesMax));
   const take = (piece: Buffer) => {
     if (isOver) return;
     pieces.add(piece);
     if (pieces.bytes > bytesMax) return end(tooLarge(bytesMax));
+    if (!place) {
+      if (payload.complete) return;
+      place = enter();
+      place.onRefused(refuse);
+    }
     place.take(piece.length);
   };
   const breakOff = (cause: Error) =>
