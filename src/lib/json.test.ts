@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
 import { parseJson } from './json.ts';
+import { parseWithArguments } from './exact-json.ts';
 
 test('parses everything that JSON.parse does, up to 64 levels of nesting', () => {
   fc.assert(
@@ -72,4 +73,20 @@ test('reports the position of a syntax error without quoting the body', () => {
     ok: false,
     message: 'the body is not valid JSON (it ends too early)',
   });
+});
+
+test('numbers of a body are read as exactly as parseWithArguments reads them', () => {
+  const digits = fc.oneof(
+    fc.stringMatching(/^-?9[0-9]{14,16}$/),
+    fc.stringMatching(/^-?[1-9][0-9]{0,24}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?$/),
+  );
+  const place = fc.constantFrom('{"input":{"id":#},"n":#}', '[#,{"args":[ #]}]', '#');
+  fc.assert(
+    fc.property(digits, place, (number, shape) => {
+      const text = shape.replaceAll('#', number);
+      const parsed = parseJson(Buffer.from(text));
+      assert.ok(parsed.ok);
+      assert.equal(JSON.stringify(parsed.value), JSON.stringify(parseWithArguments(text)));
+    }),
+  );
 });

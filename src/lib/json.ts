@@ -35,7 +35,8 @@ export function parseJson(
 ): ParsedJson {
   if (bytes.length === 0) return { ok: false, message: 'the body is empty; send a JSON object' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  switch (new JsonScan({ depthMax, valuesMax }).findExcess(text)) {
+  const scan = new JsonScan({ depthMax, valuesMax });
+  switch (scan.findExcess(text)) {
     case 'depth':
       return {
         ok: false,
@@ -49,7 +50,7 @@ export function parseJson(
       };
   }
   try {
-    return { ok: true, value: parseWithArguments(text) };
+    return { ok: true, value: scan.hasLongNumber ? parseWithArguments(text) : JSON.parse(text) };
   } catch (error) {
     return { ok: false, message: `the body is not valid JSON${placeOf(String(error))}` };
   }
@@ -99,6 +100,8 @@ export function isTooDeep(text: string, depthMax = jsonDepthMax): boolean {
 
 /** Checks JSON texts before they are parsed. Counts the values of all texts together. */
 export class JsonScan {
+  /** True after a number that a double may not hold: of 16 digits, or with an exponent. */
+  hasLongNumber = false;
   readonly #bounds: Bounds;
   #values = 0;
 
@@ -122,11 +125,20 @@ export class JsonScan {
         if (++values > valuesMax) return 'values';
       } else if (code === 0x5d || code === 0x7d) {
         depth--;
+      } else if (isDigit(code)) {
+        const start = index;
+        while (isDigit(text.charCodeAt(index + 1))) index++;
+        const hasExponent = (text.charCodeAt(index + 1) | 0x20) === 0x65;
+        this.hasLongNumber ||= hasExponent || index - start >= 15;
       }
     }
     this.#values = values;
     return null;
   }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }
 
 /**
