@@ -314,6 +314,8 @@ function soundPicos(
   );
 }
 
+const ownPrices = [-1];
+
 /** −1: the version's own prices. An array that is asked for −1 is slow. */
 function setOf(version: PriceVersion, variant: number): PriceSet {
   return variant < 0 ? version : version.variants[variant]!;
@@ -322,6 +324,7 @@ function setOf(version: PriceVersion, variant: number): PriceSet {
 /** Returns the tier that the answer names, if it has a price, else the one that was asked for. */
 function usedVariant({ list, allowed }: AppliedPrice, { usage, nowMs }: Run): number {
   const { variants } = list;
+  if (variants.length === 0) return -1;
   const indexOf = (name: string | undefined) => variants.findIndex(({ tier }) => tier === name);
   const named = indexOf(usage.tier);
   const used = named >= 0 || usage.tier === 'standard' ? named : indexOf(allowed?.tier);
@@ -345,7 +348,7 @@ function chargedVariant(price: AppliedPrice, run: Run): number {
 
 /** Returns at least one variant. Hours count when the answer may end in them. */
 function allowedVariants({ list, allowed }: AppliedPrice): readonly number[] {
-  if (!allowed) return [-1];
+  if (!allowed || list.variants.length === 0) return ownPrices;
   const shares = list.variants.map(({ tier, hours }) => {
     if (hours) return shareOf(hours, allowed);
     return tier === allowed.tier ? 'some' : 'none';
