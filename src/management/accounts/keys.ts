@@ -37,7 +37,7 @@ import {
 } from '../changes/keys.ts';
 import type { ManagementContext } from '../context.ts';
 import { isAtLeast, requireProof, requireWithinBudget } from '../access.ts';
-import type { Handlers } from '../handlers.ts';
+import type { Caller, Handlers } from '../handlers.ts';
 
 /** Rows of a list in another order, which has one page. */
 const sortedRows = 100;
@@ -112,18 +112,11 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
 
   'PATCH /admin/v1/keys/:key': async ({ context, params, body, changes }) => {
     const change = { action: 'update', controls: readControls(context, body) } as const;
-    return withAccount(context, await changeKey(changes, { keyId: params.key }, change));
+    return withAccount(context, await changeKey(changes, placeOf(params), change));
   },
 
-  'PATCH /accounts/:account/keys/:key/owner': async ({ context, params, body, changes }) => {
-    const order = { ...placeOf(params), userId: body.user_id };
-    return toKey(context, await assignKey(changes, order));
-  },
-
-  'PATCH /admin/v1/keys/:key/owner': async ({ context, params, body, changes }) => {
-    const order = { keyId: params.key, userId: body.user_id };
-    return withAccount(context, await assignKey(changes, order));
-  },
+  'PATCH /accounts/:account/keys/:key/owner': assignTo(toKey),
+  'PATCH /admin/v1/keys/:key/owner': assignTo(withAccount),
 
   'POST /accounts/:account/keys/:key/rotate': async ({ context, account, params, ...call }) => {
     const { userId } = call.session;
@@ -135,16 +128,16 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   },
 
   'POST /admin/v1/keys/:key/rotate': ({ context: { secrets }, params, body, once }) => {
-    const rotation = { keyId: params.key, overlapMs: body.overlap_hours * hourMs };
+    const rotation = { ...placeOf(params), overlapMs: body.overlap_hours * hourMs };
     return once.inTransaction(async ({ context, changes }) => {
       const made = await rotateKey(changes, secrets[0], rotation);
       return { key: await withAccount(context, made.listing), secret: made.key };
     });
   },
 
-  'POST /accounts/:account/keys/:key/disable': changeTo('disable'),
-  'POST /accounts/:account/keys/:key/enable': changeTo('enable'),
-  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke'),
+  'POST /accounts/:account/keys/:key/disable': changeTo('disable', toKey),
+  'POST /accounts/:account/keys/:key/enable': changeTo('enable', toKey),
+  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke', toKey),
 
   'GET /operator/keys': async ({ context, query, page }) => {
     const { account: accountId, mode, search: text, state: states } = query;
@@ -155,31 +148,35 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
   },
 
   'GET /admin/v1/keys/:key': async ({ context, params }) => {
-    const listing = await findKey(context.database.read, { keyId: params.key });
+    const listing = await findKey(context.database.read, placeOf(params));
     if (!listing) throw new ApiError('not_found', 'There is no such key.');
     return withAccount(context, listing);
   },
 
-  'POST /operator/keys/:key/disable': changeAnyTo('disable'),
-  'POST /operator/keys/:key/enable': changeAnyTo('enable'),
-  'POST /operator/keys/:key/revoke': changeAnyTo('revoke'),
+  'POST /operator/keys/:key/disable': changeTo('disable', withAccount),
+  'POST /operator/keys/:key/enable': changeTo('enable', withAccount),
+  'POST /operator/keys/:key/revoke': changeTo('revoke', withAccount),
 };
 
-type Action = 'disable' | 'enable' | 'revoke';
-type KeyHandlers = Handlers<typeof keysEndpoints>;
+type KeyCall = Pick<Caller, 'changes'> & {
+  readonly context: ManagementContext;
+  readonly params: { readonly account?: string; readonly key: string };
+};
+/** Of the account's users, or of operators and admin keys, who see the account too. */
+type Show<Shown> = (context: ManagementContext, listing: KeyListing) => Promise<Shown>;
 
-function changeTo(action: Action): KeyHandlers['POST /accounts/:account/keys/:key/disable'] {
-  return async ({ context, params, changes }) =>
-    toKey(context, await changeKey(changes, placeOf(params), { action }));
+function changeTo<Shown>(action: 'disable' | 'enable' | 'revoke', show: Show<Shown>) {
+  return async ({ context, params, changes }: KeyCall) =>
+    show(context, await changeKey(changes, placeOf(params), { action }));
 }
 
-function changeAnyTo(action: Action): KeyHandlers['POST /operator/keys/:key/disable'] {
-  return async ({ context, params, changes }) =>
-    withAccount(context, await changeKey(changes, { keyId: params.key }, { action }));
+function assignTo<Shown>(show: Show<Shown>) {
+  return async ({ context, params, ...call }: KeyCall & { body: { user_id: string | null } }) =>
+    show(context, await assignKey(call.changes, { ...placeOf(params), userId: call.body.user_id }));
 }
 
-function placeOf(params: { readonly account: string; readonly key: string }) {
-  return { keyId: params.key, accountId: params.account };
+function placeOf({ account: accountId, key: keyId }: KeyCall['params']) {
+  return { keyId, accountId };
 }
 
 async function withAccount(context: ManagementContext, listing: KeyListing): Promise<OperatorKey> {
@@ -319,22 +316,15 @@ export function spendOf(
   spending: WindowSpending | undefined,
   { createdAtMs, nowMs }: { readonly createdAtMs: number; readonly nowMs: number },
 ): Pick<Key, 'today' | 'this_month'> {
-  const created = { createdAtMs, nowMs };
-  const today = { startMs: dayStartMs(nowMs), endMs: nextDayMs(nowMs) };
-  const month = { startMs: monthStartMs(nowMs), endMs: nextMonthMs(nowMs) };
-  const [spentToday, spentMonth] = [spending?.dayMicros ?? 0, spending?.monthMicros ?? 0];
+  const { dayMicros = 0, dayHeldMicros = 0, monthMicros = 0, monthHeldMicros = 0 } = spending ?? {};
+  const shown = (spentMicros: number, heldMicros: number, startMs: number, endMs: number) => ({
+    spent_micros: spentMicros,
+    held_micros: heldMicros,
+    resets_at: new Date(endMs).toISOString(),
+    forecast_micros: forecastMicros({ spentMicros, startMs, endMs, createdAtMs, nowMs }),
+  });
   return {
-    today: {
-      spent_micros: spentToday,
-      held_micros: spending?.dayHeldMicros ?? 0,
-      resets_at: new Date(today.endMs).toISOString(),
-      forecast_micros: forecastMicros({ spentMicros: spentToday, ...today, ...created }),
-    },
-    this_month: {
-      spent_micros: spentMonth,
-      held_micros: spending?.monthHeldMicros ?? 0,
-      resets_at: new Date(month.endMs).toISOString(),
-      forecast_micros: forecastMicros({ spentMicros: spentMonth, ...month, ...created }),
-    },
+    today: shown(dayMicros, dayHeldMicros, dayStartMs(nowMs), nextDayMs(nowMs)),
+    this_month: shown(monthMicros, monthHeldMicros, monthStartMs(nowMs), nextMonthMs(nowMs)),
   };
 }

@@ -7,13 +7,7 @@ import { listInvitations } from '../../domain/users/invitations.ts';
 import { listMembers } from '../../domain/users/members.ts';
 import { micros } from '../../lib/money.ts';
 import { isAtLeast, requireProof, requireWithinBudget } from '../access.ts';
-import {
-  leaveAccount,
-  removeMember,
-  setBudget,
-  setRole,
-  withdrawInvitation,
-} from '../changes/members.ts';
+import { setBudget, changeMembership, withdrawInvitation } from '../changes/members.ts';
 import type { membersEndpoints } from '../contract/members.ts';
 import type { Caller, Handlers } from '../handlers.ts';
 import { invite } from './invite.ts';
@@ -34,13 +28,13 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
   },
 
   'PATCH /accounts/:account/members/:user': ({ params, body, changes }) =>
-    setRole(changes, memberOf(params), body.role),
+    changeMembership(changes, 'member.update', { ...memberOf(params), role: body.role }),
 
   'DELETE /accounts/:account/members/:user': ({ params, changes }) =>
-    removeMember(changes, memberOf(params)),
+    changeMembership(changes, 'member.remove', { ...memberOf(params), role: null }),
 
   'POST /accounts/:account/leave': ({ params, session: { userId }, changes }) =>
-    leaveAccount(changes, { accountId: params.account, userId }),
+    changeMembership(changes, 'member.leave', { accountId: params.account, userId, role: null }),
 
   'GET /accounts/:account/budgets': async ({ context: { database, gateway }, params }) => {
     const nowMs = gateway.clock.nowMs();

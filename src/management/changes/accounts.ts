@@ -10,7 +10,6 @@ import {
   type AccountTerms,
   type NewAccount,
 } from '../../domain/accounts/manage-accounts.ts';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
@@ -36,7 +35,7 @@ export function createAccount(
     const terms = await readTerms(database.write, id);
     return {
       result: { id, terms },
-      change: isNew ? changeOf('create', id, { after: terms }) : null,
+      change: isNew ? { action: 'account.create', subject: id, accountId: id, after: terms } : null,
     };
   });
 }
@@ -81,7 +80,10 @@ export async function updateAccount(
     const terms = await changeTerms(database.write, accountId, change);
     if (!terms) throw noSuchAccount();
     const fields = changedFields(terms.before, terms.after);
-    return { result: null, change: fields && changeOf('update', accountId, fields) };
+    return {
+      result: null,
+      change: fields && { action: 'account.update', subject: accountId, accountId, ...fields },
+    };
   });
   return change.retainResponses === false ? eraseResponses(changes.unrecorded, accountId) : null;
 }
@@ -90,7 +92,7 @@ export async function updateAccount(
 export async function purgeAccount(changes: AuditedChanges, accountId: string): Promise<Erased> {
   await changes.commit(async (database) => {
     if (!(await raiseCacheGeneration(database.write, accountId))) throw noSuchAccount();
-    return { result: null, change: changeOf('purge', accountId) };
+    return { result: null, change: { action: 'account.purge', subject: accountId, accountId } };
   });
   return eraseResponses(changes.unrecorded, accountId);
 }
@@ -116,7 +118,10 @@ export function forgiveLosses(
   return changes.commit(async ({ read, write }) => {
     await requireAccount(read, accountId);
     const after = { forgiven_loss_micros: await forgiveIn(write, accountId) };
-    return { result: after, change: changeOf('forgive-losses', accountId, { after }) };
+    return {
+      result: after,
+      change: { action: 'account.forgive-losses', subject: accountId, accountId, after },
+    };
   });
 }
 
@@ -136,7 +141,10 @@ export function setLowBalanceThresholds(
     await writeThresholds(write, accountId, thresholds);
     if (before.thresholds_micros.length === 0)
       await mailOwners(write, accountId, { types: ['balance.low'], nowMs: changes.clock.nowMs() });
-    return { result: true, change: changeOf('low-balance', accountId, { before, after }) };
+    return {
+      result: true,
+      change: { action: 'account.low-balance', subject: accountId, accountId, before, after },
+    };
   });
 }
 
@@ -147,12 +155,4 @@ export async function requireAccount(read: Db, accountId: string): Promise<void>
 
 export function noSuchAccount(): ApiError {
   return new ApiError('not_found', 'There is no such account.');
-}
-
-function changeOf(
-  action: 'create' | 'update' | 'purge' | 'forgive-losses' | 'low-balance',
-  accountId: string,
-  fields: Pick<Change, 'before' | 'after'> = {},
-) {
-  return { action: `account.${action}` as const, subject: accountId, accountId, ...fields };
 }

@@ -1,7 +1,6 @@
 // Changes when the saved card of an account is charged. Each change and its audit row are one transaction.
 import { ApiError } from '../../canonical/errors.ts';
 import { mailOwners } from '../../domain/alerts/endpoints.ts';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import { type AutoTopUpRow, lockAutoTopUp } from '../../domain/billing/auto-top-ups.ts';
@@ -51,7 +50,8 @@ export function setAutoTopUp(
       .execute();
     if (settings && before.threshold_micros === null)
       await mailOwners(write, accountId, { types: told, nowMs: changes.clock.nowMs() });
-    return { result: undefined, change: changeOf('update', accountId, fields) };
+    const about = { subject: accountId, accountId };
+    return { result: undefined, change: { action: 'auto-top-up.update', ...about, ...fields } };
   });
 }
 
@@ -75,7 +75,8 @@ export function startCard(
       .values({ account_id: accountId, ...after })
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(after))
       .execute();
-    return { result: undefined, change: changeOf('start-card', accountId, { after }) };
+    const about = { subject: accountId, accountId };
+    return { result: undefined, change: { action: 'auto-top-up.start-card', ...about, after } };
   });
 }
 
@@ -91,19 +92,12 @@ export function removeCard(changes: AuditedChanges, accountId: string): Promise<
       .where('account_id', '=', accountId)
       .execute();
     const before = { brand: row.card_brand, last4: row.card_last4, ...settingsOf(row) };
-    return { result: row.card_id, change: changeOf('remove-card', accountId, { before }) };
+    const about = { subject: accountId, accountId };
+    return { result: row.card_id, change: { action: 'auto-top-up.remove-card', ...about, before } };
   });
 }
 
 function settingsOf(row: AutoTopUpRow | undefined) {
   const { threshold_micros, amount_micros, ceiling_micros } = row ?? off;
   return { threshold_micros, amount_micros, ceiling_micros };
-}
-
-function changeOf(
-  action: 'update' | 'start-card' | 'remove-card',
-  accountId: string,
-  fields: Pick<Change, 'before' | 'after'>,
-) {
-  return { action: `auto-top-up.${action}` as const, subject: accountId, accountId, ...fields };
 }

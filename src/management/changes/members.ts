@@ -59,20 +59,6 @@ export function withdrawInvitation(
 
 type MemberRef = { readonly accountId: string; readonly userId: string };
 
-/** These three throw ApiError 404, or 409 when the account would have no owner. */
-export function setRole(changes: AuditedChanges, member: MemberRef, role: Role): Promise<void> {
-  return commitMember(changes, 'member.update', { ...member, role });
-}
-
-export function removeMember(changes: AuditedChanges, member: MemberRef): Promise<void> {
-  return commitMember(changes, 'member.remove', { ...member, role: null });
-}
-
-/** Removes a member who leaves on their own. */
-export function leaveAccount(changes: AuditedChanges, member: MemberRef): Promise<void> {
-  return commitMember(changes, 'member.leave', { ...member, role: null });
-}
-
 /**
  * A term that is left out stays as it is; two nulls remove a budget. A budget ends the open
  * invitations that its user made. Throws ApiError 404 when there is neither such a member nor such
@@ -106,7 +92,7 @@ export function setBudget(
   });
 }
 
-function commitMember(
+export function changeMembership(
   changes: AuditedChanges,
   action: 'member.update' | 'member.remove' | 'member.leave',
   { accountId, userId, role }: MemberRef & { readonly role: Role | null },

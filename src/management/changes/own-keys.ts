@@ -3,7 +3,6 @@
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { ownKeyProblem } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import {
@@ -56,8 +55,8 @@ export async function addOwnKey(
       throw new ApiError('conflict', message);
     }
     await database.write.insertInto('own_keys').values(row).execute();
-    const after = noted(listing);
-    return { result: listing, change: changeOf('create', { accountId, id: row.id }, { after }) };
+    const about = { subject: row.id, accountId, after: noted(listing) };
+    return { result: listing, change: { action: 'own-key.create', ...about } };
   });
 }
 
@@ -78,7 +77,9 @@ export function changeOwnKey(
       .where('id', '=', place.id)
       .execute();
     const after = { ...before, order };
-    return { result: after, change: changeOf('update', place, changedFields(before, after)!) };
+    const about = { subject: place.id, accountId: place.accountId };
+    const fields = changedFields(before, after)!;
+    return { result: after, change: { action: 'own-key.update', ...about, ...fields } };
   });
 }
 
@@ -87,7 +88,8 @@ export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<voi
   return changes.commit(async (database) => {
     const before = await requireOwnKey(database.write, place);
     await database.write.deleteFrom('own_keys').where('id', '=', place.id).execute();
-    return { result: undefined, change: changeOf('remove', place, { before: noted(before) }) };
+    const about = { subject: place.id, accountId: place.accountId, before: noted(before) };
+    return { result: undefined, change: { action: 'own-key.remove', ...about } };
   });
 }
 
@@ -95,14 +97,6 @@ export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<voi
 function noted(listing: OwnKeyListing) {
   const { address_digest: _, ...shown } = listing;
   return shown;
-}
-
-function changeOf(
-  action: 'create' | 'update' | 'remove',
-  { accountId, id }: Place,
-  fields: Pick<Change, 'before' | 'after'>,
-) {
-  return { action: `own-key.${action}` as const, subject: id, accountId, ...fields };
 }
 
 async function requireOwnKey(write: Db, { accountId, id }: Place): Promise<OwnKeyListing> {

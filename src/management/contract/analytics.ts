@@ -84,11 +84,11 @@ export type AnalyticsDays = Output<typeof AnalyticsDays>;
 
 const Range = { mode: Mode, from: Day, to: Day };
 
+const reading = { access: 'viewer', operator: true, scope: 'reports:read' } as const;
+
 export const analyticsEndpoints = {
   'GET /accounts/:account/analytics': endpoint({
-    access: 'viewer',
-    operator: true,
-    scope: 'reports:read',
+    ...reading,
     summary: 'Get figures of some days',
     note: 'At most 366 days, both included. Only costs, charged requests and their tokens are exact: other figures are some seconds late, and a killed gateway loses those seconds.',
     query: Type.Object({
@@ -104,18 +104,14 @@ export const analyticsEndpoints = {
     output: Analytics,
   }),
   'GET /accounts/:account/analytics/days': endpoint({
-    access: 'viewer',
-    operator: true,
-    scope: 'reports:read',
+    ...reading,
     summary: 'Get figures of each day, and of as many days before',
     note: 'At most 366 days, both included. As exact as the figures of some days.',
     query: Type.Object(Range),
     output: AnalyticsDays,
   }),
   'GET /accounts/:account/analytics/hours': endpoint({
-    access: 'viewer',
-    operator: true,
-    scope: 'reports:read',
+    ...reading,
     summary: 'Get requests and costs by hour of the week',
     note: 'At most 366 days. Some seconds late. Of at most two days also errors and latencies, by hour.',
     query: Type.Object(Range),

@@ -115,6 +115,8 @@ const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
 /** null: nobody. */
 const KeyOwner = closed({ user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) });
 
+const changingAny = { access: 'operator', scope: 'keys:write' } as const;
+
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
     access: 'viewer',
@@ -209,8 +211,7 @@ export const keysEndpoints = {
     page: OperatorKey,
   }),
   'POST /operator/accounts/:account/keys': endpoint({
-    access: 'operator',
-    scope: 'keys:write',
+    ...changingAny,
     commands: ['keys create'],
     summary: 'Create an API key',
     idempotency: 'optional',
@@ -253,22 +254,19 @@ export const keysEndpoints = {
     output: KeyWithSecret,
   }),
   'POST /operator/keys/:key/disable': endpoint({
-    access: 'operator',
-    scope: 'keys:write',
+    ...changingAny,
     commands: ['keys disable'],
     summary: 'Disable an API key',
     output: OperatorKey,
   }),
   'POST /operator/keys/:key/enable': endpoint({
-    access: 'operator',
-    scope: 'keys:write',
+    ...changingAny,
     commands: ['keys enable'],
     summary: 'Enable an API key',
     output: OperatorKey,
   }),
   'POST /operator/keys/:key/revoke': endpoint({
-    access: 'operator',
-    scope: 'keys:write',
+    ...changingAny,
     commands: ['keys revoke'],
     summary: 'Revoke an API key',
     note: 'For good. A second time changes nothing.',

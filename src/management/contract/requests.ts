@@ -135,12 +135,12 @@ export const RequestTotals = closed({
 });
 export type RequestTotals = Output<typeof RequestTotals>;
 
+const reading = { access: 'viewer', operator: true, scope: 'reports:read' } as const;
+
 export const requestEndpoints = {
   'GET /accounts/:account/requests': endpoint({
-    access: 'viewer',
-    operator: true,
+    ...reading,
     noted: 'daily',
-    scope: 'reports:read',
     summary: 'List requests',
     note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
     query: Type.Object({
@@ -150,19 +150,15 @@ export const requestEndpoints = {
     page: RequestRecord,
   }),
   'GET /accounts/:account/requests/totals': endpoint({
-    access: 'viewer',
-    operator: true,
-    scope: 'reports:read',
+    ...reading,
     summary: 'Sum the requests that match a filter',
     note: 'At most 366 days; without days, the last 30.',
     query: Type.Object(RequestFilters),
     output: RequestTotals,
   }),
   'GET /accounts/:account/requests/:request': endpoint({
-    access: 'viewer',
-    operator: true,
+    ...reading,
     noted: 'daily',
-    scope: 'reports:read',
     commands: ['requests show'],
     summary: 'Get a request',
     note: 'Finds a request of either mode.',
