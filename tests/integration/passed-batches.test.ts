@@ -22,6 +22,7 @@ import {
   startPassing,
   tokens,
 } from '../support/passed-batches.ts';
+import { rowsOf } from '../support/rows.ts';
 import { answerJson, answerStatus, behind } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 
@@ -163,6 +164,34 @@ type Info = {
     readonly output_price_per_1m: number;
   }[];
 };
+
+test('a result that is too long fails its line at once, as a loss that counts against the budget', async () => {
+  const { provider, model } = fresh('openai');
+  const long = ' '.repeat(17 * 1024 * 1024);
+  // Not the file of errors, which has one line.
+  provider.spoil = ([first, ...rest]) => [rest.length > 0 ? `${first}${long}` : first!, ...rest];
+  const made = await newKey();
+  const results = await hurried(made, await clients.openai(made, model));
+  assert.deepEqual(results.toSorted(), ['400', '502', 'succeeded', 'succeeded']);
+  await assertSpent(made, 2 * costMicros);
+  const losses = await rowsOf(database, 'entries', { key_id: made.id });
+  assert.deepEqual(
+    losses.flatMap(({ provoked, loss_micros: loss }) => (Number(loss) > 0 ? [provoked] : [])),
+    [1],
+  );
+});
+
+test('a line whose log probabilities may be too long to be read runs in the own queue', async () => {
+  const { provider, model } = fresh('openai');
+  const live = answerContent('chat', { text: 'Yes.', tokens });
+  upstream.on(`/${model}/v1/chat/completions`, live);
+  const made = await newKey();
+  const wide = { logprobs: true, top_logprobs: 20, max_completion_tokens: 10_000 };
+  const passed = await clients.openai(made, model, { ...wide, max_completion_tokens: 50 });
+  const own = await clients.openai(made, model, wide);
+  await Promise.all([hurried(made, passed), hurried(made, own)]);
+  assert.equal(provider.billed.length, prompts.length);
+});
 
 test('embeddings are passed at half the price, but for a line that takes several calls or has too many vectors', async () => {
   const { provider, model } = fresh('openai');

@@ -2,12 +2,13 @@
 import { type ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { clientFormatAt } from '../../formats/registry.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { type Micros, zeroMicros } from '../../lib/money.ts';
 import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
 import { batchPrice } from '../../domain/catalog/price.ts';
 import type { BatchMax } from '../../providers/batches/host.ts';
 import { batchHostOf } from '../../providers/batches/index.ts';
+import { resultBytesMax } from '../../providers/batches/shared.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
 import type { Gateway } from '../gateway.ts';
 import type { BatchRoute, Caller, IncomingRequest, PassedLine } from '../request.ts';
@@ -110,8 +111,26 @@ export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (host.hasOwnModels && batchModel === null) return null;
   const { inputs = 0 } = firstCall;
   if (inputs > (host.lineInputsMax ?? inputs)) return null;
+  if (probabilityBytes(firstCall.written.body) > resultBytesMax) return null;
   const route = { provider: name.provider, upstreamModel, format };
   return { route, max: host.max ?? {}, inputs };
+}
+
+/** A token's log probability as text, at most. */
+const probabilityBytesMax = 200;
+
+/** Returns the length of the log probabilities that a request asks for, at most, in any wire format. */
+function probabilityBytes(text: string): number {
+  if (!/logprobs/i.test(text)) return 0;
+  const body = JSON.parse(text) as JsonObject;
+  const asked = { ...body, ...objectOf(body['generationConfig']) };
+  const { logprobs = asked['responseLogprobs'], top_logprobs: top = logprobs } = asked;
+  if (!logprobs && !top) return 0;
+  const { max_completion_tokens, max_tokens, max_output_tokens, maxOutputTokens } = asked;
+  const tokens = max_completion_tokens ?? max_tokens ?? max_output_tokens ?? maxOutputTokens;
+  const answers = Number(asked['n'] ?? asked['candidateCount'] ?? 1);
+  const each = probabilityBytesMax * (1 + Number(top ?? 0));
+  return Number(tokens ?? Infinity) * answers * each;
 }
 
 /** `inputs`: of the line. `max`: as in BatchHost. */

@@ -23,10 +23,10 @@ export async function* linesOfFile(
   endpoint: string,
 ): AsyncGenerator<AskedLine> {
   let [number, empty] = [0, 0];
-  for await (const line of splitLines(pieces, lineBytesMax)) {
+  for await (const { text: line, isCut } of splitLines(pieces, lineBytesMax)) {
     number += 1;
     const at = `Line ${number} of the file`;
-    if (line === null)
+    if (isCut)
       throw invalidRequest(
         field,
         `${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`,

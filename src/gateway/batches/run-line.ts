@@ -35,7 +35,10 @@ export type Result = { readonly outcome: LineOutcome; readonly text: string };
 /** `againAfterMs`: 0 when the gateway or its database ends. */
 export type Ended = Result | { readonly againAfterMs: number };
 
-type EndedHold = Pick<TakenLine, 'request_id' | 'likely_micros' | 'isTakenOver'>;
+/** `isCausedByAccount`: the loss counts against the account's loss budget. */
+export type EndedHold = Pick<TakenLine, 'request_id' | 'likely_micros' | 'isTakenOver'> & {
+  readonly isCausedByAccount?: boolean;
+};
 
 /** `key`: null when it is no more. */
 export type LineOwner = { readonly batch: Batch; readonly key: ApiKey | null };
@@ -69,17 +72,23 @@ export class LineRuns {
   }
 
   /** Ends the hold of a line. Returns true when it ended with a charge. */
-  async endHold({ request_id: holdId, likely_micros: likely, isTakenOver }: EndedHold) {
-    const lossMicros = isTakenOver ? likely : zeroMicros;
+  async endHold({ request_id: holdId, likely_micros: likely, ...ended }: EndedHold) {
+    const lossMicros = ended.isTakenOver ? likely : zeroMicros;
+    const { isCausedByAccount } = ended;
     const { ledger } = this.#parts.gateway.books;
-    const { type } = await ledger.submit({ type: 'release', holdId, lossMicros });
+    const { type } = await ledger.submit({
+      type: 'release',
+      holdId,
+      lossMicros,
+      isCausedByAccount,
+    });
     return type === 'already-resolved';
   }
 
   /** Ends a line that does not run. One that was charged when its process was killed has its answer. */
   async endUnrun(
     { batch, key }: LineOwner,
-    line: TakenLine,
+    line: LineRow & EndedHold,
     ending: Extract<LineOutcome, 'canceled' | 'expired'> | ApiError,
   ): Promise<void> {
     const wasCharged = await this.endHold(line);

@@ -6,14 +6,14 @@ import type { SentBatch } from '../../domain/batches/sent-batches.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine } from '../../providers/batches/host.ts';
-import { readJsonLines } from '../../providers/batches/shared.ts';
+import { readJsonLines, resultBytesMax } from '../../providers/batches/shared.ts';
 import type { BatchRoute } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
 import { explainDatabaseOutage } from '../unavailable.ts';
 import { estimate, type LineContext, requestOf } from './line.ts';
 import type { BatchParts } from './parts.ts';
-import type { LineOwner, LineRuns } from './run-line.ts';
+import type { EndedHold, LineOwner, LineRuns } from './run-line.ts';
 
 /** Results that are settled at once, and the bytes of those that wait. */
 const settledMax = 8;
@@ -77,10 +77,12 @@ export class SentLines {
     };
     try {
       const { api, calls } = host;
-      for await (const { line, bytes } of api.read?.(calls, path) ?? readJsonLines(calls, path)) {
+      for await (const read of api.read?.(calls, path) ?? readJsonLines(calls, path)) {
+        const { line, bytes, cut } = read;
         const result = line && api.readLine(line);
-        const number = result && numberOf(sent, result.customId);
-        if (!result || number === null) isSpoiled = true;
+        const customId = result?.customId ?? (cut && idIn(sent, cut));
+        const number = customId === undefined ? null : numberOf(sent, customId);
+        if (number === null) isSpoiled = true;
         else if (!seen.has(number)) {
           seen.add(number);
           const row = await this.#parts.sent.line(sent, number);
@@ -105,9 +107,12 @@ export class SentLines {
   }
 
   /** Returns false when the line must be settled again. */
-  async #settle(job: Hosted, row: LineRow, read: RemoteLine): Promise<boolean> {
+  async #settle(job: Hosted, row: LineRow, read: RemoteLine | null): Promise<boolean> {
     try {
-      return await this.#settleOnce(job, row, read);
+      if (read) return await this.#settleOnce(job, row, read);
+      // As for a live answer that is too long, the account may have provoked the loss.
+      await this.#end(job, { ...row, isTakenOver: true, isCausedByAccount: true }, tooLong());
+      return true;
     } catch (err) {
       const { log } = this.#parts.gateway;
       log.error({ err }, 'a line of a batch could not be settled by our own fault; retrying');
@@ -142,7 +147,7 @@ export class SentLines {
 
   #end(
     { batch, key }: LineOwner,
-    line: LineRow & { readonly isTakenOver: boolean },
+    line: LineRow & EndedHold,
     ending: 'canceled' | 'expired' | ApiError,
   ): Promise<void> {
     const isCancelled = ending === 'expired' && batch.state === 'cancelling';
@@ -246,8 +251,20 @@ export class SentLines {
   }
 }
 
+function tooLong(): ApiError {
+  return new ApiError(
+    'upstream_error',
+    `The provider's result is longer than ${resultBytesMax} bytes. Nothing was charged; ask for less, or send the request by itself.`,
+  );
+}
+
 function routeOf({ provider, model, format }: SentBatch): BatchRoute {
   return { provider, upstreamModel: model, format: format as BatchRoute['format'] };
+}
+
+/** Returns our `custom_id` in the beginning of a line. */
+function idIn({ id }: SentBatch, beginning: string): string | undefined {
+  return new RegExp(`"(${id}_\\d+)"`).exec(beginning)?.[1];
 }
 
 /** Returns the number of our line; null: it is none of this batch. */

@@ -67,8 +67,15 @@ export type RemoteLine = {
   readonly result: { readonly status: number; readonly body: unknown } | Unrun;
 };
 
-/** A line of a file of results, and its length; null: it is no object of JSON. */
-export type ReadLine = { readonly line: JsonObject | null; readonly bytes: number };
+/**
+ * A line of a file of results, and its length; null: it is no object of JSON. `cut`: the beginning of a
+ * line that is too long.
+ */
+export type ReadLine = {
+  readonly line: JsonObject | null;
+  readonly bytes: number;
+  readonly cut?: string;
+};
 
 /** The most that one batch may have. `inputs`: texts to embed. */
 export type BatchMax = { readonly lines: number; readonly bytes: number; readonly inputs: number };

@@ -11,11 +11,12 @@ export const resultBytesMax = 16 * 1024 * 1024;
 
 /** Reads a file of results, of any length. Empty lines are left out. */
 export async function* readJsonLines(calls: HostCalls, path: string): AsyncGenerator<ReadLine> {
-  for await (const line of splitLines(await calls.read(path), resultBytesMax)) {
-    if (line?.length === 0) continue;
-    const parsed = line && parseJson(line, { depthMax: 1_000 });
-    const isRead = parsed?.ok && isObject(parsed.value);
-    yield { line: isRead ? parsed.value : null, bytes: line?.length ?? 0 };
+  for await (const { text, isCut } of splitLines(await calls.read(path), resultBytesMax)) {
+    const bytes = text.length;
+    if (bytes === 0) continue;
+    const parsed = isCut ? null : parseJson(text, { depthMax: 1_000 });
+    const line = parsed?.ok && isObject(parsed.value) ? parsed.value : null;
+    yield { line, bytes, ...(isCut && { cut: text.toString() }) };
   }
 }
 
