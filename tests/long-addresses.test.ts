@@ -7,11 +7,8 @@ import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import { parseImageRequest } from '../src/domain/images/image-request.ts';
 
-type Place = {
-  readonly name: ClientFormatName | 'images';
-  readonly field: string;
-  readonly body: (address: string) => object;
-};
+type Format = ClientFormatName | 'images';
+type Place = readonly [field: string, body: (address: string) => object];
 
 const chat = (part: object) => ({ model: 'm', messages: [{ role: 'user', content: [part] }] });
 const responses = (part: object) => ({ model: 'm', input: [{ role: 'user', content: [part] }] });
@@ -23,85 +20,51 @@ const messages = (block: object) => ({
 const result = (block: object) =>
   messages({ type: 'tool_result', tool_use_id: 'a', content: [block] });
 
-const places: readonly Place[] = [
-  {
-    name: 'chat',
-    field: 'image_url.url',
-    body: (url) => chat({ type: 'image_url', image_url: { url } }),
-  },
-  {
-    name: 'chat',
-    field: 'file.file_data',
-    body: (url) => chat({ type: 'file', file: { file_data: url } }),
-  },
-  {
-    name: 'responses',
-    field: 'image_url',
-    body: (url) => responses({ type: 'input_image', image_url: url }),
-  },
-  {
-    name: 'responses',
-    field: 'file_url',
-    body: (url) => responses({ type: 'input_file', file_url: url }),
-  },
-  {
-    name: 'responses',
-    field: 'file_data',
-    body: (url) => responses({ type: 'input_file', file_data: url }),
-  },
-  {
-    name: 'responses',
-    field: 'image_url',
-    body: (url) => ({
-      model: 'm',
-      input: [
-        {
-          type: 'function_call_output',
-          call_id: 'a',
-          output: [{ type: 'input_image', image_url: url }],
-        },
-      ],
-    }),
-  },
-  {
-    name: 'messages',
-    field: 'url',
-    body: (url) => messages({ type: 'image', source: { type: 'url', url } }),
-  },
-  {
-    name: 'messages',
-    field: 'url',
-    body: (url) => messages({ type: 'document', source: { type: 'url', url } }),
-  },
-  {
-    name: 'messages',
-    field: 'url',
-    body: (url) => result({ type: 'image', source: { type: 'url', url } }),
-  },
-  {
-    name: 'images',
-    field: 'images[0]',
-    body: (url) => ({ model: 'm', prompt: 'p', images: [url] }),
-  },
-];
+const places: Readonly<Record<Format, readonly Place[]>> = {
+  chat: [
+    ['image_url.url', (url) => chat({ type: 'image_url', image_url: { url } })],
+    ['file.file_data', (url) => chat({ type: 'file', file: { file_data: url } })],
+  ],
+  responses: [
+    ['image_url', (url) => responses({ type: 'input_image', image_url: url })],
+    ['file_url', (url) => responses({ type: 'input_file', file_url: url })],
+    ['file_data', (url) => responses({ type: 'input_file', file_data: url })],
+    [
+      'image_url',
+      (url) => {
+        const output = [{ type: 'input_image', image_url: url }];
+        return { model: 'm', input: [{ type: 'function_call_output', call_id: 'a', output }] };
+      },
+    ],
+  ],
+  messages: [
+    ['url', (url) => messages({ type: 'image', source: { type: 'url', url } })],
+    ['url', (url) => messages({ type: 'document', source: { type: 'url', url } })],
+    ['url', (url) => result({ type: 'image', source: { type: 'url', url } })],
+  ],
+  gemini: [],
+  images: [['images[0]', (url) => ({ model: 'm', prompt: 'p', images: [url] })]],
+};
 
-const parse = ({ name, body }: Place, address: string): unknown =>
-  name === 'images'
-    ? parseImageRequest(body(address))
-    : clientFormats[name].parseRequest(body(address), { chatMaxTokens: null });
 const addressOf = (length: number) => `https://${'.'.repeat(length - 8)}`;
 
-for (const place of places) {
-  test(`${place.name}: ${place.field}`, () => {
-    parse(place, addressOf(8_192));
-    assert.throws(
-      () => parse(place, addressOf(8_193)),
-      (error) =>
-        error instanceof ApiError &&
-        error.status === 400 &&
-        error.message.includes(`${place.field} must be an address of at most`),
-    );
-    if (place.field !== 'file_url' && place.field !== 'url')
-      parse(place, `data:image/png;base64,${'A'.repeat(100_000)}`);
-  });
+for (const [format, ofFormat] of Object.entries(places) as [Format, readonly Place[]][]) {
+  for (const [field, body] of ofFormat) {
+    const parse = (address: string): unknown =>
+      format === 'images'
+        ? parseImageRequest(body(address))
+        : clientFormats[format].parseRequest(body(address), { chatMaxTokens: null });
+    test(`${format}: ${field}`, () => {
+      parse(addressOf(8_192));
+      assert.throws(
+        () => parse(addressOf(8_193)),
+        (error) =>
+          error instanceof ApiError &&
+          error.status === 400 &&
+          error.message.includes(`${field} must be an address of at most`),
+      );
+      if (field !== 'file_url' && field !== 'url')
+        parse(`data:image/png;base64,${'A'.repeat(100_000)}`);
+    });
+  }
 }

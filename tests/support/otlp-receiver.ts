@@ -4,6 +4,7 @@
 //   … `telemetry: { endpoint: receiver.url }` …
 //   const trace = await receiver.requestTrace(reply.requestId);
 //   trace.request.attributes['tollgate.cost.micros'];
+import type { Json } from './plain/reading.ts';
 import { startUpstream, answerJson, type LocalUpstream, type Script } from './upstream.ts';
 import type { TestClock } from './test-clock.ts';
 import { until, untilNoticed } from './until.ts';
@@ -121,76 +122,38 @@ function readAttributes(attributes: KeyValues = []): Attributes {
   );
 }
 
-type SpansBody = {
-  readonly resourceSpans: readonly {
-    readonly scopeSpans: readonly { readonly spans: readonly RawSpan[] }[];
-  }[];
-};
-
-type RawSpan = {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly status?: { readonly code?: number };
-  readonly attributes?: KeyValues;
-};
-
 /** Reads the bodies of exports of spans. */
 export function readSpans(bodies: readonly unknown[]): ReceivedSpan[] {
-  return (bodies as readonly SpansBody[])
-    .flatMap(({ resourceSpans }) => resourceSpans)
-    .flatMap(({ scopeSpans }) => scopeSpans)
-    .flatMap(({ spans }) => spans)
+  return (bodies as readonly Json[])
+    .flatMap(({ resourceSpans }) => resourceSpans as Json[])
+    .flatMap(({ scopeSpans }) => scopeSpans as Json[])
+    .flatMap(({ spans }) => spans as Json[])
     .map(({ startTimeUnixNano, endTimeUnixNano, status, attributes, parentSpanId, ...span }) => ({
-      ...span,
-      ...(parentSpanId && { parentSpanId }),
+      ...(span as Pick<ReceivedSpan, 'traceId' | 'spanId' | 'name' | 'kind'>),
+      ...(parentSpanId && { parentSpanId: parentSpanId as string }),
       startNanos: BigInt(startTimeUnixNano),
       endNanos: BigInt(endTimeUnixNano),
       isError: status?.code === 2,
-      attributes: readAttributes(attributes),
+      attributes: readAttributes(attributes as KeyValues),
     }));
 }
 
-type RawPoint = {
-  readonly attributes?: KeyValues;
-  readonly asInt?: string;
-  readonly count?: string;
-  readonly sum?: number;
-};
-type Points = { readonly dataPoints: readonly RawPoint[] };
-type MetricsBody = {
-  readonly resourceMetrics: readonly {
-    readonly resource: { readonly attributes: KeyValues };
-    readonly scopeMetrics: readonly {
-      readonly metrics: readonly {
-        readonly name: string;
-        readonly sum?: Points;
-        readonly histogram?: Points;
-      }[];
-    }[];
-  }[];
-};
-
 /** Reads the bodies of exports of metrics: the last from each instance. */
 export function readPoints(bodies: readonly unknown[], metric: string): ReceivedPoint[] {
-  const newest = new Map<string, MetricsBody['resourceMetrics'][number]>();
-  for (const { resourceMetrics } of bodies as readonly MetricsBody[])
+  const newest = new Map<string, Json>();
+  for (const { resourceMetrics } of bodies as readonly Json[])
     for (const each of resourceMetrics)
       newest.set(String(readAttributes(each.resource.attributes)['service.instance.id']), each);
   return Array.from(newest, ([instance, { scopeMetrics }]) =>
-    scopeMetrics
-      .flatMap(({ metrics }) => metrics)
+    (scopeMetrics as Json[])
+      .flatMap(({ metrics }) => metrics as Json[])
       .filter(({ name }) => name === metric)
-      .flatMap(({ sum, histogram }) => (sum ?? histogram!).dataPoints)
+      .flatMap(({ sum, histogram }) => (sum ?? histogram).dataPoints as Json[])
       .map((point) => ({
         instance,
-        attributes: readAttributes(point.attributes),
-        count: Number(point.count ?? 0),
-        sum: Number(point.asInt ?? point.sum),
+        attributes: readAttributes(point['attributes'] as KeyValues),
+        count: Number(point['count'] ?? 0),
+        sum: Number(point['asInt'] ?? point['sum']),
       })),
   ).flat();
 }
