@@ -1,13 +1,12 @@
 // The door of the admin API, which an admin key opens. Each request is checked for key, address,
 // scope and input, in this order. The audit log names the key as the actor of its changes.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalidRequest } from '../canonical/errors.ts';
+import { invalidRequest, ApiError } from '../canonical/errors.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
 import { KeptAnswers, removeExpiredAnswers } from '../domain/idempotency/kept-answers.ts';
 import { nameRequest, type RequestName } from '../domain/idempotency/request-name.ts';
-import { adminApiPath } from '../server/context.ts';
+import { adminApiPath, type ServerContext } from '../server/context.ts';
 import { checkContentType } from '../server/middleware/body.ts';
-import { admitKey } from './admit-key.ts';
 import { requireAccount } from './changes/accounts.ts';
 import type { DoorContext } from './context.ts';
 import { adminCalls } from './contract/contract.ts';
@@ -16,6 +15,16 @@ import { type Asked, type Caller, type Door, splitName } from './handlers.ts';
 import { Once } from './once.ts';
 import { keyPaging } from './paging.ts';
 import { bodyReader, queryReader } from './read-input.ts';
+import type { AdminScope } from '../terms/admin-scope.ts';
+import { type AdminKey, adminKeyDigest, findAdminKey } from '../domain/keys/admin-keys.ts';
+import { keyKindOf, keyModeOf } from '../domain/keys/key-text.ts';
+import { createFailedKeys } from '../domain/limits/failed-keys.ts';
+import {
+  addressNotAllowed,
+  bearerOf,
+  keyExpired,
+  tooManyWrong,
+} from '../server/middleware/authenticate.ts';
 
 const removeEveryMs = 60_000;
 
@@ -102,4 +111,72 @@ function removeRegularly(
     () => void removeExpiredAnswers(database.write, clock.nowMs()).catch(onError),
   );
   app.addHook('onClose', async () => stop());
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for requests to the admin API. */
+    adminKey: AdminKey | null;
+  }
+}
+
+// Callers are checked before the body is read. Wrong keys count against the same limit by address as
+// wrong API keys.
+
+/** More keys than an installation has. At this size the set is cleared. */
+const knownMax = 1_000;
+
+/**
+ * Returns a function that makes the Fastify onRequest hook of an endpoint. The hook throws ApiError
+ * 401 or 403, or 429 after too many wrong keys from one address.
+ */
+function admitKey({ database, gateway, addressRates }: ServerContext) {
+  const { config, clock } = gateway;
+  const failedKeys = createFailedKeys(config.limits.failed_keys_per_minute, addressRates);
+  /** Digests of keys that were valid: their owners are not throttled with those who guess. */
+  const known = new Set<string>();
+
+  const lookUp = async (sent: string, address: string): Promise<AdminKey> => {
+    const isKey = keyKindOf(sent) === 'admin';
+    const digest = adminKeyDigest(sent);
+    const seconds = isKey && !known.has(digest) ? await failedKeys.secondsToWait(address) : 0;
+    if (seconds > 0) throw tooManyWrong(seconds);
+    const key = await findAdminKey(database.read, sent);
+    if (key) {
+      if (known.size >= knownMax) known.clear();
+      known.add(digest);
+      return key;
+    }
+    known.delete(digest);
+    const secondsThen = await failedKeys.note(address);
+    throw secondsThen > 0 ? tooManyWrong(secondsThen) : wrongKey(sent);
+  };
+
+  return (scope: AdminScope) =>
+    async (request: FastifyRequest): Promise<void> => {
+      const { authorization } = request.headers;
+      if (authorization === undefined)
+        throw new ApiError(
+          'invalid_api_key',
+          'An admin key is missing. Send it as `Authorization: Bearer <key>`.',
+        );
+      const key = await lookUp(bearerOf(authorization), request.ip);
+      request.requestRecord.note({ adminKeyId: key.id });
+      const { expiresAtMs, allowedAddresses } = key;
+      if (expiresAtMs !== null && clock.nowMs() >= expiresAtMs) throw keyExpired(expiresAtMs);
+      if (allowedAddresses?.includes(request.ip) === false) throw addressNotAllowed(request.ip);
+      if (!key.scopes.has(scope))
+        throw new ApiError('not_permitted', `This admin key lacks the scope \`${scope}\`.`);
+      request.adminKey = key;
+    };
+}
+
+function wrongKey(sent: string): ApiError {
+  const isApiKey = keyModeOf(sent) !== null;
+  return new ApiError(
+    'invalid_api_key',
+    isApiKey
+      ? 'This is an API key. The admin API needs an admin key (`tg_admin_…`).'
+      : 'This admin key is wrong or was revoked. Check that no character is missing, or have the operator create another.',
+  );
 }

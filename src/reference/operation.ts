@@ -1,5 +1,5 @@
 // How an endpoint is described. The documents are built from tables of these
-// (`public-operations.ts`, `admin-operations.ts`, `dashboard-operations.ts`).
+// (`public-operations.ts`, `reference.ts`, `dashboard-operations.ts`).
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../canonical/errors.ts';
 import type { JsonObject } from '../lib/json.ts';

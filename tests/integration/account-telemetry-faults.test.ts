@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { receiverHosts } from '../../src/domain/telemetry/accounts/address.ts';
-import { accountSender } from '../../src/domain/telemetry/accounts/send.ts';
+import { accountSender } from '../../src/domain/telemetry/accounts/exports.ts';
 import { checkedConnector, type OpenConnector } from '../../src/lib/checked-connector.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { answerContent } from '../support/answers.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { adminCalls, dashboardCalls } from '../../src/management/contract/contract.ts';
-import { adminOperations } from '../../src/reference/admin-operations.ts';
+import { adminOperations } from '../../src/reference/reference.ts';
 import { dashboardOperations } from '../../src/reference/dashboard-operations.ts';
 import { publicOperations } from '../../src/reference/public-operations.ts';
 import type { Operation } from '../../src/reference/operation.ts';

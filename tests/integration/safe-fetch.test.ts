@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { buildConnector } from 'undici';
 import { ByteBudget } from '../../src/domain/images/byte-budget.ts';
 import { checkedConnector, type OpenConnector } from '../../src/lib/checked-connector.ts';
-import { isPublicAddress } from '../../src/lib/public-address.ts';
+import { isPublicAddress } from '../../src/lib/public-hosts.ts';
 import type { Resolve } from '../../src/lib/resolve-name.ts';
 import { createSafeFetch, type SafeFetchOptions } from '../../src/domain/images/safe-fetch.ts';
 import { hostileAnswers, hostileUrls } from '../support/hostile-urls.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import type { FoundPage } from '../../terms/search-source.ts';
-import { readPageAddress } from './page-address.ts';
+import { readPageAddress } from './search-result.ts';
 import { toSearchResults, writeSearchBody } from './search-result.ts';
 
 const nowMs = Date.UTC(2026, 0, 10);

@@ -1,8 +1,8 @@
 // The response of the web search, the same for every provider.
 import type { FoundPage, PageSearch } from '../../terms/search-source.ts';
-import { readPageAddress } from './page-address.ts';
 import { toPlainText } from './plain-text.ts';
 import { readPublicationDay } from './publication-day.ts';
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 export type SearchResult = {
   /** Starts at 1. */
@@ -67,4 +67,37 @@ export function writeSearchBody({
   results,
 }: Pick<SearchBody, 'id' | 'query' | 'provider' | 'results'>): SearchBody {
   return { id, object: 'search', query, provider, results, usage: { searches: 1 } };
+}
+
+type PageAddress = {
+  readonly url: string;
+  /** The host without `www.`. */
+  readonly source: string;
+  /** Equal for addresses of the same page. */
+  readonly key: string;
+};
+
+const charactersMax = 8_000;
+const trackingParameters = /^(?:utm_.*|gclid|fbclid|msclkid)$/i;
+
+/** Returns null for anything but an http or https address. */
+export function readPageAddress(text: string): PageAddress | null {
+  const written = text.trim();
+  const url = written.length > charactersMax ? null : URL.parse(written);
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
+  return {
+    // Unchanged, unless it contains characters that need encoding.
+    url: /^https?:\/\/[^\s\p{Cc}\\]+$/u.test(written) ? written : url.href,
+    source: url.hostname.replace(/^www\./u, ''),
+    key: keyOf(url),
+  };
+}
+
+/**
+ * Parsing already lower-cases the host and drops a default port. The key also ignores the scheme, a
+ * trailing slash, the fragment, and tracking parameters.
+ */
+function keyOf(url: URL): string {
+  const parameters = [...url.searchParams].filter(([name]) => !trackingParameters.test(name));
+  return `${url.host}${withoutTrailing(url.pathname, '/')}?${new URLSearchParams(parameters).toString()}`;
 }

@@ -5,7 +5,7 @@ import type { TelemetryConfig } from '../../config/schema.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { TextAttributes } from './attributes.ts';
+import { type TextAttributes, writeTexts } from './attributes.ts';
 import type { FinishedRequest } from './finished-request.ts';
 import { JsonBytes } from './json-bytes.ts';
 import { postTo } from './post.ts';
@@ -14,8 +14,8 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { Room } from '../../lib/room.ts';
 import { createSampler, type Sampler } from './sampler.ts';
 import { schema, scope, wrapSpans, writeResource } from './wrap-spans.ts';
-import { writeMetrics } from './write-metrics.ts';
 import { writeSpans } from './write-spans.ts';
+import { Counter, type Histogram, type Registry, type Series } from '../../lib/metrics/registry.ts';
 
 export type OperatorExport = {
   readonly isSampled: Sampler;
@@ -129,4 +129,61 @@ function reporter(what: string, { log, clock }: Pick<Parts, 'log' | 'clock'>) {
     loggedAtMs = clock.elapsedMs();
     log.warn({ problem, dropped }, `the receiver of telemetry takes no ${what}`);
   };
+}
+
+type Times = { readonly startNanos: string; readonly nowNanos: string };
+
+/** Returns a JSON object for each metric that has a value. */
+function writeMetrics({ instruments }: Registry, times: Times): readonly string[] {
+  return instruments.flatMap((metric) => {
+    if (!metric.names.otlp) return [];
+    const { attributes, ...described } = metric.names.otlp;
+    const points =
+      metric instanceof Counter
+        ? writeSums(metric, attributes, times)
+        : writeDistributions(metric, attributes, times);
+    if (points.length === 0) return [];
+    const kind =
+      metric instanceof Counter
+        ? '"sum":{"aggregationTemporality":2,"isMonotonic":true'
+        : '"histogram":{"aggregationTemporality":2';
+    const head = JSON.stringify(described).slice(1, -1);
+    return [`{${head},${kind},"dataPoints":[${points.join()}]}}`];
+  });
+}
+
+type Attributes = readonly string[];
+
+function writeSums(counter: Counter, attributes: Attributes, times: Times): readonly string[] {
+  return counter
+    .seriesBy(attributes.length)
+    .filter(({ point }) => point.sum !== 0)
+    .map((series) => writePoint(series, attributes, times, `"asInt":"${series.point.sum}"`));
+}
+
+function writeDistributions(
+  histogram: Histogram,
+  attributes: Attributes,
+  times: Times,
+): readonly string[] {
+  const bounds = `"explicitBounds":[${histogram.bounds.join()}]`;
+  return histogram.series().map((series) => {
+    const { counts, count, sum, min, max } = series.point;
+    const value =
+      `"count":"${count}","sum":${sum},"min":${min},"max":${max},` +
+      `"bucketCounts":[${counts.map((each) => `"${each}"`).join()}],${bounds}`;
+    return writePoint(series, attributes, times, value);
+  });
+}
+
+function writePoint(
+  { values }: Series<unknown>,
+  attributes: Attributes,
+  { startNanos, nowNanos }: Times,
+  value: string,
+): string {
+  // An attribute without a value is left out, such as the error of a request that succeeded.
+  const given = attributes.map((name, index) => [name, values[index]!] as const);
+  const texts = writeTexts(Object.fromEntries(given.filter(([, text]) => text !== '')));
+  return `{"attributes":${texts},"startTimeUnixNano":"${startNanos}","timeUnixNano":"${nowNanos}",${value}}`;
 }

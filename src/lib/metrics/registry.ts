@@ -1,6 +1,6 @@
 // The metrics of one HTTP thread: counters and histograms by label values, kept in memory, and
 // gauges that are read where their values are kept. prometheus.ts and
-// domain/telemetry/write-metrics.ts write them.
+// domain/telemetry/operator-export.ts write them.
 
 /** How Prometheus sees a counter or a histogram. `labels`: the names of its first label values. */
 type PrometheusNames = Readonly<{ name: string; help: string; labels: readonly string[] }>;

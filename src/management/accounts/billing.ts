@@ -16,7 +16,7 @@ import { type Adjustment, adjustBalance, type Booked } from '../changes/balances
 import type { ManagementContext } from '../context.ts';
 import type { Caller, Handlers } from '../handlers.ts';
 import { sendReceipt } from './receipt-file.ts';
-import { sendStatementFile } from './statement-file.ts';
+import { sendStatementFile } from './statement.ts';
 import { readStatement } from './statement.ts';
 
 export const billingHandlers: Handlers<typeof billingEndpoints> = {

@@ -6,7 +6,7 @@ import type { Db } from '../../db/schema.ts';
 import { Channels, type SendEventMail } from '../../domain/alerts/channels.ts';
 import { Deliverer } from '../../domain/alerts/deliverer.ts';
 import { ownersAddress } from '../../domain/alerts/endpoints.ts';
-import { removeOldEvents, writeEvent } from '../../domain/alerts/outbox.ts';
+import { removeOldEvents, writeEvent, writeNewEvents } from '../../domain/alerts/outbox.ts';
 import { tellAnomalies, tellCaps } from '../../domain/alerts/spending.ts';
 import { tellLowBalances } from '../../domain/alerts/thresholds.ts';
 import { recordBooking } from '../../domain/audit/audit-log.ts';
@@ -22,8 +22,8 @@ import type { Secrets } from '../../lib/secrets.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 import { autoTopUpNotes } from './auto-top-up-notes.ts';
 import { watchBooks } from './books-watch.ts';
-import { tellOwnKey } from './own-key-refusals.ts';
 import { tellLosses, tellOfService, watchRoutes } from './operators-looks.ts';
+import { noteRefused } from '../../domain/keys/own-keys.ts';
 
 type AlertsInput = {
   readonly database: Database;
@@ -171,4 +171,17 @@ function mailFrom(read: Db, mailer: Mailer): SendEventMail {
     const failed = sent.find(({ status }) => status === 'rejected');
     if (failed || to.length === 0) throw new Error('an e-mail was not sent', { cause: failed });
   };
+}
+
+/** `status`: the provider's. */
+async function tellOwnKey(
+  database: Database,
+  { id, status, nowMs }: { readonly id: string; readonly status: number; readonly nowMs: number },
+): Promise<void> {
+  const refused = await noteRefused(database.write, id, nowMs);
+  if (!refused) return;
+  const { provider, shown_end, account_id: accountId } = refused;
+  const data = { account_id: accountId, provider, own_key_id: id, shown_end, status };
+  const onceKey = `own key ${id} ${Math.floor(nowMs / hourMs)}`;
+  await writeNewEvents(database, [{ type: 'own_key.refused', data, accountId, onceKey }], nowMs);
 }

@@ -26,7 +26,6 @@ import { paymentEntryPrefix } from '../../domain/billing/payments.ts';
 import { routesInTrouble } from '../../gateway/calling/health.ts';
 import { readLastBackup } from '../changes/backups.ts';
 import { rangeBefore } from './analytics-sums.ts';
-import { readSetUp } from './set-up.ts';
 import { nextSteps } from '../changes/set-up-findings.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
@@ -38,6 +37,9 @@ import { toRecord } from './usage-records.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../db/schema.ts';
+import { zeroMicros } from '../../lib/money.ts';
 
 const rowsMax = 100;
 const moversMax = 10;
@@ -216,4 +218,35 @@ async function readSums(
   if (by !== 'day') return sumRange(db, { ...range, by }, page);
   const days = await sumDays(db, { ...range, by: 'none', ids: [''] });
   return days.map((sum) => ({ ...sum, group: sum.day }));
+}
+
+/** The steps of an operator's first hour that the database shows as done: each is one row that exists. */
+async function readSetUp(db: Db, nowMs: number) {
+  const live = db.selectFrom('ledgers').where('mode', '=', 'live');
+  const charged = live.innerJoin('charge_days', 'charge_days.ledger_id', 'ledgers.id');
+  const one = sql<number>`1`.as('one');
+  const [key, balance, charge, user, invitation] = await Promise.all([
+    db
+      .selectFrom('api_keys')
+      .select(one)
+      .where('mode', '=', 'live')
+      .where('revoked_at_ms', 'is', null)
+      .limit(1)
+      .executeTakeFirst(),
+    live.select(one).where('posted_micros', '>', zeroMicros).limit(1).executeTakeFirst(),
+    charged.select(one).limit(1).executeTakeFirst(),
+    db.selectFrom('users').select(one).offset(1).limit(1).executeTakeFirst(),
+    db
+      .selectFrom('invitations')
+      .select(one)
+      .where('expires_at_ms', '>', nowMs)
+      .limit(1)
+      .executeTakeFirst(),
+  ]);
+  return {
+    live_key: key !== undefined,
+    balance: balance !== undefined || charge !== undefined,
+    live_request: charge !== undefined,
+    invited: user !== undefined || invitation !== undefined,
+  };
 }

@@ -3,13 +3,15 @@
 import type { Database } from '../../../db/database.ts';
 import { isSqlite } from '../../../db/dialect.ts';
 import { systemClock } from '../../../lib/clock.ts';
-import type { Problem } from '../reports/audit.ts';
+import { type Problem, newAudit } from '../reports/audit.ts';
 import { createPartitions } from './partitions.ts';
 import { type Removal, type Retention, removeOldDays } from './remove-days.ts';
-import { restoreState } from './restore-state.ts';
 import { sealNextDay } from './seal-day.ts';
-import { readNewestSeal } from './seals.ts';
+import { readNewestSeal, findBrokenChain, findWrongState, readSeals } from './seals.ts';
 import { endTurn, readDatabaseClock, takeTurn, trustsClock } from './sealing-turn.ts';
+import { auditSealed } from '../reports/verify.ts';
+import { digestText } from './digests.ts';
+import { writeState } from './state.ts';
 
 /** An event of a look, for the log and the metrics. */
 export type LookEvent =
@@ -104,4 +106,25 @@ async function sealDays(
     tell({ kind: 'sealed', day, untilMs, entries, charges, digest });
     if (!(await takeTurn(database.write, owner, await clock()))) return;
   }
+}
+
+/**
+ * Restores the state of the newest seal after it was lost or changed: it follows from the sealed days,
+ * and its digest, which is part of the chain, proves that it is the same. Returns the day of the seal,
+ * or null when nothing was lost or it cannot be restored.
+ */
+async function restoreState({
+  read,
+  write,
+}: Pick<Database, 'read' | 'write'>): Promise<string | null> {
+  const seals = await readSeals(read);
+  const [before, newest] = [seals.at(-2), seals.at(-1)];
+  if (!newest || !findWrongState(newest) || findBrokenChain(seals)) return null;
+  const ledgers = await read.selectFrom('ledgers').select('id').execute();
+  const audit = newAudit(ledgers.map(({ id }) => id));
+  if (await auditSealed(read, audit, seals)) return null;
+  const state = writeState(audit, before?.until_ms ?? 0);
+  if (digestText(state) !== newest.state_digest) return null;
+  await write.updateTable('sealed_days').set({ state }).where('day', '=', newest.day).execute();
+  return newest.day;
 }

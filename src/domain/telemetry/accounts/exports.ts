@@ -9,15 +9,18 @@ import type { PublicHosts } from '../../../lib/public-hosts.ts';
 import type { Secrets } from '../../../lib/secrets.ts';
 import type { FinishedRequest } from '../finished-request.ts';
 import { JsonBytes } from '../json-bytes.ts';
-import type { Posted } from '../post.ts';
+import { type Posted, postOnce } from '../post.ts';
 import { SendQueue } from '../queue.ts';
 import { Room } from '../../../lib/room.ts';
 import { wrapSpans } from '../wrap-spans.ts';
 import { writeSpans } from '../write-spans.ts';
 import { addResults, type NewResults } from './results.ts';
-import { type AccountSender, accountSender } from './send.ts';
-import { readTarget } from './settings.ts';
-import { writeTestSpan } from './test-span.ts';
+import { readTarget, type ExportTarget } from './settings.ts';
+import { withCheckedClient } from '../../../lib/checked-client.ts';
+import type { OpenConnector } from '../../../lib/checked-connector.ts';
+import { tracesUrlOf } from './address.ts';
+import { newSpanId, newTraceId } from '../../../lib/trace-context.ts';
+import { writeTexts } from '../attributes.ts';
 
 /** Each batch has a connection of its own, so they are rarer than the operator's. */
 const sendEveryMs = 2_000;
@@ -147,3 +150,34 @@ export class AccountExports {
 
 /** Nothing of the operator's. */
 const wrapping = wrapSpans({ 'service.name': 'tollgate' });
+
+type AccountSender = (
+  target: Pick<ExportTarget, 'endpoint' | 'headers'>,
+  body: string | Uint8Array,
+) => Promise<Posted>;
+
+type SenderOptions = {
+  readonly hosts: PublicHosts;
+  readonly openConnector?: OpenConnector;
+  readonly clock: Clock;
+};
+
+export function accountSender({ hosts, openConnector, clock }: SenderOptions): AccountSender {
+  return ({ endpoint, headers }, body) => {
+    const url = tracesUrlOf(endpoint);
+    return postOnce({ url, headers, body, clock }, async (post, signal) => {
+      const posted = await withCheckedClient(url, { hosts, openConnector, signal }, post);
+      return posted ?? { kind: 'later', problem: 'it has no public address', waitMs: null };
+    });
+  };
+}
+
+/** Returns a JSON object. */
+function writeTestSpan(accountId: string, nowMs: number): string {
+  const nanos = `${nowMs}000000`;
+  const attributes = writeTexts({ 'tollgate.account.id': accountId, 'tollgate.test': 'true' });
+  return (
+    `{"traceId":"${newTraceId()}","spanId":"${newSpanId()}","flags":1,"name":"tollgate test","kind":1,` +
+    `"startTimeUnixNano":"${nanos}","endTimeUnixNano":"${nanos}","attributes":${attributes}}`
+  );
+}
