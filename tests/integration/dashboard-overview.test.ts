@@ -278,14 +278,8 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   );
 });
 
-test('another account sees nothing, and invalid queries are refused', async () => {
-  const [member, stranger] = [
-    await signIn(gateway, { role: 'member' }),
-    await signIn(gateway, { role: 'owner' }),
-  ];
-  for (const path of ['overview?mode=test', `analytics?mode=test&by=key&${rangeText(0, 1)}`]) {
-    assert.equal((await stranger.get(`/accounts/${member.account}/${path}`)).status, 404);
-  }
+test('invalid queries are refused', async () => {
+  const member = await signIn(gateway, { role: 'member' });
   assert.equal((await member.get(`/accounts/${member.account}/overview`)).error.param, 'mode');
   for (const [query, param] of [
     [`by=day&${rangeText(0, 1)}`, 'by'],

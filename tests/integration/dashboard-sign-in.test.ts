@@ -407,19 +407,11 @@ test("sign-up is closed, and the library's unused endpoints do not exist", async
 
 test('an operator creates links to reset a password and to invite users', async () => {
   const { email } = await signIn(gateway, { passwordHash });
-  const one = await signedIn(email);
   const token = await resetToken(email);
   assert.deepEqual((await visitor(gateway).post('/auth/link', { token })).json(), {
     kind: 'password-reset',
     email,
   });
-  const completing = { token, password: newPassword };
-  const replies = await Promise.all(
-    [1, 2, 3].map(() => visitor(gateway).post('/auth/password-reset/complete', completing)),
-  );
-  assert.deepEqual(statusesOf(replies), [200, 404, 404]);
-  assert.equal((await one.get('/profile')).status, 401);
-  assert.equal((await attempt({ email, password: newPassword })).status, 200);
 
   const made = await gateway.program.cli<{ link: string; account_id: string }>(
     'users',
@@ -462,16 +454,6 @@ test('a link stops working when it expires', async () => {
     (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
     404,
   );
-});
-
-test('a password reset request gets the same answer for known and unknown addresses', async () => {
-  const { email } = await signIn(gateway, { passwordHash });
-  const replies = await Promise.all(
-    [email, 'nobody@example.com'].map((one) =>
-      visitor(gateway).post('/auth/password-reset', { email: one }),
-    ),
-  );
-  for (const reply of replies) assert.deepEqual([reply.status, reply.json()], [200, { ok: true }]);
 });
 
 test('when users exist, a start prints no first-run link', async () => {

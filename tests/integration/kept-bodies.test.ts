@@ -14,7 +14,7 @@ import { metricsToken, startGateway, type KeyOptions } from '../support/gateway.
 import { rowOf, rowsOf } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until, untilNoticed } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { answerInParts } from '../support/upstream.ts';
 
 const limit = 4_096;
@@ -327,13 +327,6 @@ describe('who switches it on', () => {
       cli('keys', 'create', '--account', account, '--mode', 'test', '--keep-bodies', '9'),
       /--keep-bodies must be a whole number of days from 1 to 5/,
     );
-  });
-
-  test('a running gateway follows within seconds', async () => {
-    const { owner, key, id, account } = await keeper({ bodyDays: null });
-    await ask(key);
-    await owner.patch(`/accounts/${account}/keys/${id}`, { body_days: 2 });
-    await untilNoticed(clock, async () => (await read(owner, (await ask(key)).requestId)).kept);
   });
 });
 

@@ -8,7 +8,7 @@ import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
-import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import { startLoopGateway, wireModels } from '../support/loop-gateway.ts';
 import type { Framing } from '../support/model-hosts.ts';
 import { forecast, playToolLoop, type LoopWire } from '../support/tool-loop.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
@@ -102,7 +102,7 @@ const Forecast = z.object({
   degrees: z.number().int().min(-90).max(60),
 });
 
-for (const { id: model } of everyLoopModel) {
+for (const { id: model } of wireModels) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
-import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import { startLoopGateway, wireModels } from '../support/loop-gateway.ts';
 import { askToSpeak, chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
@@ -13,7 +13,7 @@ after(() => loop.gateway.stop());
 
 for (const useResponses of [true, false]) {
   const way = useResponses ? 'responses' : 'chat';
-  for (const { id: model } of everyLoopModel) {
+  for (const { id: model } of wireModels) {
     test(`${way} on ${model}: an agent calls its tool and reports the result, whole and streamed`, async () => {
       const asked: string[] = [];
       const weather = tool({

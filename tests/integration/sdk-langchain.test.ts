@@ -15,7 +15,7 @@ import { concat } from '@langchain/core/utils/stream';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
-import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import { startLoopGateway, wireModels } from '../support/loop-gateway.ts';
 import { chatReportOf, forecast, report, weatherOf } from '../support/tool-loop.ts';
 
 const loop = await startLoopGateway();
@@ -41,7 +41,7 @@ const weather = tool(({ city }) => weatherOf(city), {
 const Forecast = z.object({ city: z.string(), degrees: z.number() });
 
 for (const [way, modelOf] of Object.entries(ways)) {
-  for (const { id } of everyLoopModel) {
+  for (const { id } of wireModels) {
     for (const isStream of [false, true]) {
       test(`${way} on ${id}, ${isStream ? 'streamed' : 'whole'}: runs a loop with a bound tool`, async () => {
         const model = modelOf(id).bindTools!([weather]);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { everyLoopModel, startLoopGateway } from '../support/loop-gateway.ts';
+import { startLoopGateway, wireModels } from '../support/loop-gateway.ts';
 import type { Framing } from '../support/model-hosts.ts';
 import { formats, playTurns, type LoopWire } from '../support/tool-loop.ts';
 import type { Body } from '../support/turn-format.ts';
@@ -59,7 +59,7 @@ function namesIn(value: unknown): string[] {
 
 const parameters = { type: 'object', properties: { a: { type: 'number' } } };
 
-for (const { id: model } of everyLoopModel) {
+for (const { id: model } of wireModels) {
   for (const isStream of [false, true]) {
     const how = isStream ? 'streamed' : 'whole';
 
@@ -206,7 +206,7 @@ function sentName(): string {
 
 test('in test mode a directive calls a tool by the client’s name', async () => {
   const { key } = await loop.gateway.makeKey();
-  for (const { id: model } of everyLoopModel) {
+  for (const { id: model } of wireModels) {
     const reply = await loop.gateway.post('/v1/chat/completions', {
       key,
       body: {

@@ -268,6 +268,12 @@ const hostCalls: Readonly<Record<string, HostCalls>> = {
     calls: [rome],
     isTranslated: true,
   },
+  'a call of Chat without arguments': {
+    on: 'chat',
+    whole: { choices: [{ index: 0, message: calling(''), finish_reason: 'tool_calls' }] },
+    events: [piece({ role: 'assistant', ...calling('') }), piece({}, 'tool_calls'), '[DONE]'],
+    calls: [{ name: 'look', arguments: {} }],
+  },
 };
 
 for (const [name, host] of Object.entries(hostCalls)) {
@@ -297,27 +303,4 @@ test('a chunk of usage whose choices are null gets an empty list', async () => {
   const fields = { model: 'on-chat', stream: true, stream_options: { include_usage: true } };
   const { text } = await ok(gateway.ask(endpoint('chat'), key, fields));
   checkStream('chat', text, { straight: true, usageAsked: true });
-});
-
-test('a Chat host’s call without arguments becomes one with an empty object, whole and streamed', async () => {
-  const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-  const ask = { model: 'on-chat', messages: [{ role: 'user' as const, content: 'Hi' }] };
-  const call = { index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } };
-  gateway.upstream.on(
-    upstreamPath,
-    answerJson({
-      choices: [{ index: 0, message: { tool_calls: [call] }, finish_reason: 'tool_calls' }],
-    }),
-  );
-  const whole = await client.chat.completions.create(ask);
-  const chunk = {
-    choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }],
-  };
-  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
-  gateway.upstream.on(upstreamPath, answerSse([chunk, end, '[DONE]'].map((data) => ({ data }))));
-  const streamed = await client.chat.completions.stream(ask).finalChatCompletion();
-  for (const { choices } of [whole, streamed]) {
-    const [read] = choices[0]!.message.tool_calls!;
-    assert.equal(read?.type === 'function' && read.function.arguments, '{}');
-  }
 });

@@ -12,6 +12,12 @@ export const loopModels = [
   { id: 'on-gemini', wire: 'gemini' },
 ] as const;
 
+/** By model id: one for each format. */
+export const wireModels: readonly { readonly id: string }[] = [
+  ...loopModels,
+  { id: 'on-converse' },
+];
+
 /** By model id, with those on clouds: Claude on Bedrock by Converse and by `invoke`. */
 export const everyLoopModel: readonly { readonly id: string }[] = [
   ...loopModels,
