@@ -3,6 +3,7 @@
 import type { Citation } from './citation.ts';
 import type { AssistantPart, SpokenPart } from './request.ts';
 import type { StreamEvent } from './event.ts';
+import type { AnswerPart } from './own-tools.ts';
 import type { Stop } from './stop.ts';
 import type { Usage } from './usage.ts';
 
@@ -15,16 +16,21 @@ export type Answer<Part = AssistantPart> = {
 /** Returns the events of an answer, each block in one piece. Collecting them gives the answer again. */
 export function* eventsOf({ content, stop, usage }: Answer): Generator<StreamEvent> {
   yield { type: 'start', usage: null };
-  for (const part of content)
-    if (part.type === 'image') yield part;
-    else yield* eventsOfPart(part, [wordsOf(part)]);
+  for (const part of content) yield* eventsOfPart(part);
   yield { type: 'finish', stop, usage };
 }
 
-/** `pieces`: what its words are cut into. Empty ones are left out. */
-export function* eventsOfPart(part: SpokenPart, pieces: readonly string[]): Generator<StreamEvent> {
+/** `pieces`: what the words of a spoken part are cut into. Left out: one piece. Empty ones are left out. */
+export function* eventsOfPart(
+  part: AnswerPart,
+  pieces?: readonly string[],
+): Generator<StreamEvent> {
+  if (part.type === 'search') yield { type: 'search-start', query: part.query };
+  if (part.type === 'drawing') yield { type: 'drawing-start', prompt: part.prompt };
+  if (part.type === 'search' || part.type === 'drawing' || part.type === 'image') return yield part;
   yield startOf(part);
-  for (const text of pieces) if (text !== '') yield { type: `${part.type}-delta`, text };
+  for (const text of pieces ?? [wordsOf(part)])
+    if (text !== '') yield { type: `${part.type}-delta`, text };
   if (part.type === 'text')
     for (const citation of part.citations ?? []) yield { type: 'citation', citation };
   if (part.type === 'thinking' && part.signature)

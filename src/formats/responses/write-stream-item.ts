@@ -9,6 +9,7 @@ import {
   callItem,
   drawingItem,
   imageItem,
+  itemId,
   messageItem,
   reasoningItem,
   refusalPart,
@@ -17,6 +18,9 @@ import {
   type CallItemContext,
   type ItemStatus,
 } from './output-item.ts';
+import type { AnswerContext } from '../format.ts';
+import type { ResponsesRequest } from './schema.ts';
+import { toolNamesOf } from './tool-names.ts';
 
 /**
  * An event's type and own fields. The stream adds the item's id and index, and the sequence number.
@@ -33,8 +37,46 @@ export type ItemWriter = {
   readonly finish: (status: ItemStatus) => JsonObject;
 };
 
+export type BlockStart = Extract<
+  StreamEvent,
+  {
+    type:
+      | 'text-start'
+      | 'refusal-start'
+      | 'thinking-start'
+      | 'tool-call-start'
+      | 'search-start'
+      | 'drawing-start'
+      | 'image';
+  }
+>;
+
+/** `event`: the first one of the item. `outputIndex`: its place in the output. */
+export function createItem(
+  event: BlockStart,
+  context: AnswerContext,
+  outputIndex: number,
+): ItemWriter {
+  switch (event.type) {
+    case 'thinking-start':
+      return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
+    case 'image':
+      return createImageWriter(itemId('ig', context, outputIndex), event.source);
+    case 'drawing-start':
+      return createDrawingWriter(itemId('ig', context, outputIndex), event.prompt);
+    case 'search-start':
+      return createSearchWriter(itemId('ws', context, outputIndex), event.query);
+    case 'tool-call-start': {
+      const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(event.name);
+      return createCallWriter(event, { origin, context, outputIndex });
+    }
+    default:
+      return createMessageWriter(itemId('msg', context, outputIndex));
+  }
+}
+
 /** Writes text and refusal blocks, each a part of the message. */
-export function createMessageWriter(id: string): ItemWriter {
+function createMessageWriter(id: string): ItemWriter {
   const content: JsonObject[] = [];
   let text = '';
   let citations: Citation[] = [];
@@ -95,7 +137,7 @@ export function createMessageWriter(id: string): ItemWriter {
  * Announces the item with its empty text, because the official SDK adds no delta to a part that it
  * has not seen.
  */
-export function createReasoningWriter(id: string, redacted: boolean): ItemWriter {
+function createReasoningWriter(id: string, redacted: boolean): ItemWriter {
   let text = '';
   let signature: Signature | null = null;
   const content = redacted ? {} : { content: [{ type: 'reasoning_text', text: '' }] };
@@ -122,7 +164,7 @@ export function createReasoningWriter(id: string, redacted: boolean): ItemWriter
 }
 
 /** An image comes whole, with the finished item. */
-export function createImageWriter(id: string, source: MediaSource): ItemWriter {
+function createImageWriter(id: string, source: MediaSource): ItemWriter {
   return {
     id,
     isMessage: false,
@@ -133,7 +175,7 @@ export function createImageWriter(id: string, source: MediaSource): ItemWriter {
 }
 
 /** A tool search has no events of its own: its arguments come with the finished item. */
-export function createCallWriter(
+function createCallWriter(
   start: Extract<StreamEvent, { type: 'tool-call-start' }>,
   context: Omit<CallItemContext, 'status'>,
 ): ItemWriter {
@@ -170,43 +212,42 @@ export function createCallWriter(
 }
 
 /** Writes a web search of the gateway. */
-export function createSearchWriter(id: string, query: string | null): ItemWriter {
+function createSearchWriter(id: string, query: string | null): ItemWriter {
   let found: SearchPart['found'] = 'unavailable';
   return {
     id,
     isMessage: false,
     announced: searchItem(id, query, null),
     write(event) {
-      if (event.type === 'search-start')
-        return [
-          ['response.web_search_call.in_progress', {}],
-          ['response.web_search_call.searching', {}],
-        ];
-      if (event.type !== 'search') return [];
-      ({ found } = event);
-      return typeof found === 'string' ? [] : [['response.web_search_call.completed', {}]];
+      if (event.type === 'search') ({ found } = event);
+      return stepsOf(event, 'response.web_search_call', 'searching', found);
     },
     finish: () => searchItem(id, query, found),
   };
 }
 
 /** Writes an image that the gateway draws. */
-export function createDrawingWriter(id: string, prompt: string | null): ItemWriter {
+function createDrawingWriter(id: string, prompt: string | null): ItemWriter {
   let drawn: DrawingPart['drawn'] = 'unavailable';
   return {
     id,
     isMessage: false,
     announced: drawingItem(id, prompt, null),
     write(event) {
-      if (event.type === 'drawing-start')
-        return [
-          ['response.image_generation_call.in_progress', {}],
-          ['response.image_generation_call.generating', {}],
-        ];
-      if (event.type !== 'drawing') return [];
-      ({ drawn } = event);
-      return typeof drawn === 'string' ? [] : [['response.image_generation_call.completed', {}]];
+      if (event.type === 'drawing') ({ drawn } = event);
+      return stepsOf(event, 'response.image_generation_call', 'generating', drawn);
     },
     finish: () => drawingItem(id, prompt, drawn),
   };
+}
+
+/** `result`: a word when the tool failed. */
+function stepsOf({ type }: StreamEvent, events: string, running: string, result: unknown) {
+  const isStart = type.endsWith('-start');
+  const steps = isStart
+    ? ['in_progress', running]
+    : typeof result === 'string'
+      ? []
+      : ['completed'];
+  return steps.map((step): ItemEvent => [`${events}.${step}`, {}]);
 }

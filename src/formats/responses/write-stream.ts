@@ -10,24 +10,14 @@ import type { AnswerContext, StreamPipe } from '../format.ts';
 import { withLimit } from '../with-limit.ts';
 import { asksForCompaction } from './compaction.ts';
 import { writeFailure } from './errors.ts';
-import { emptyReasoningItem, itemId, wantsReasoningItem, type ItemStatus } from './output-item.ts';
+import { emptyReasoningItem, wantsReasoningItem, type ItemStatus } from './output-item.ts';
 import { completionTime, inProgress, writeResponse } from './response-body.ts';
-import type { ResponsesRequest } from './schema.ts';
 import { type EndStatus, writeStop } from './stop.ts';
 import { writeEvent } from './stream-event.ts';
-import { toolNamesOf } from './tool-names.ts';
 import { shownTier } from '../service-tiers.ts';
 import { writeUsage } from './usage.ts';
 import { writeCompaction } from './write-answer.ts';
-import {
-  createCallWriter,
-  createDrawingWriter,
-  createImageWriter,
-  createMessageWriter,
-  createReasoningWriter,
-  createSearchWriter,
-  type ItemWriter,
-} from './write-stream-item.ts';
+import { createItem, type BlockStart, type ItemWriter } from './write-stream-item.ts';
 
 /** The last event, `response.completed` or `response.incomplete`, is held back for `close`. */
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
@@ -35,20 +25,6 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
 }
 
 type FinishEvent = Extract<StreamEvent, { type: 'finish' }>;
-type BlockStart = Extract<
-  StreamEvent,
-  {
-    type:
-      | 'text-start'
-      | 'refusal-start'
-      | 'thinking-start'
-      | 'tool-call-start'
-      | 'search-start'
-      | 'drawing-start'
-      | 'image';
-  }
->;
-
 class ResponseStreamWriter extends AnswerStream {
   readonly #output: JsonObject[] = [];
   #open: ItemWriter | null = null;
@@ -213,25 +189,6 @@ class ResponseStreamWriter extends AnswerStream {
 
   #event(type: string, fields: JsonObject): string {
     return writeEvent(type, this.#sequence++, fields);
-  }
-}
-
-function createItem(event: BlockStart, context: AnswerContext, outputIndex: number): ItemWriter {
-  switch (event.type) {
-    case 'thinking-start':
-      return createReasoningWriter(itemId('rs', context, outputIndex), event.redacted);
-    case 'image':
-      return createImageWriter(itemId('ig', context, outputIndex), event.source);
-    case 'drawing-start':
-      return createDrawingWriter(itemId('ig', context, outputIndex), event.prompt);
-    case 'search-start':
-      return createSearchWriter(itemId('ws', context, outputIndex), event.query);
-    case 'tool-call-start': {
-      const origin = toolNamesOf(context.request.body as ResponsesRequest).originOf(event.name);
-      return createCallWriter(event, { origin, context, outputIndex });
-    }
-    default:
-      return createMessageWriter(itemId('msg', context, outputIndex));
   }
 }
 

@@ -94,10 +94,8 @@ async function* playContent(
 }
 
 function* contentEvents(content: readonly SpokenPart[], isWhole: boolean): Generator<StreamEvent> {
-  for (const part of content) {
-    const said = wordsOf(part);
-    yield* eventsOfPart(part, isWhole ? [said] : splitIntoDeltas(said));
-  }
+  for (const part of content)
+    yield* eventsOfPart(part, isWhole ? undefined : splitIntoDeltas(wordsOf(part)));
 }
 
 function isDelta(event: StreamEvent): boolean {
