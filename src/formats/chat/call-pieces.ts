@@ -21,7 +21,7 @@ export function callsOf({ tool_calls: calls, function_call: legacy }: JsonObject
 }
 
 /** Snowflake writes an empty `custom` beside every function. */
-export function isCustomCall({ type, custom, function: called }: JsonObject): boolean {
+function isCustomCall({ type, custom, function: called }: JsonObject): boolean {
   return type === 'custom' || (isObject(custom) && !isObject(called));
 }
 

@@ -5,11 +5,11 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import { plainArguments } from '../call-arguments.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
 import { findCallSignatures, readCallSignature } from './call-signatures.ts';
-import { callsOf, isCustomCall } from './call-pieces.ts';
+import { callsOf, readCallPiece } from './call-pieces.ts';
 import { citationInBlock, readAnnotations, readSources } from './citations.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readImages } from './images.ts';
@@ -95,12 +95,6 @@ function withMessage(choice: unknown): unknown {
   return { ...choice, message: { role: 'assistant', content: null, refusal: null } };
 }
 
-/** Returns a function's arguments as JSON text. Some hosts send the object itself. */
-function readArguments(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
-  return plainArguments(textOf(value));
-}
-
 function isChoice(choice: unknown): choice is Choice {
   return isObject(choice) && isObject(choice.message);
 }
@@ -171,22 +165,13 @@ function readToolCalls(
 }
 
 function readToolCall(call: unknown): ToolCallPart {
-  const isCustom = isObject(call) && isCustomCall(call);
-  const called = isObject(call) ? (isCustom ? call.custom : call.function) : null;
-  if (
-    !isObject(call) ||
-    !isObject(called) ||
-    typeof called.name !== 'string' ||
-    called.name === ''
-  ) {
-    throw new UnreadableAnswer('a tool call of the answer has no name');
-  }
-  const id = typeof call.id === 'string' && call.id !== '' ? call.id : newIdWithPrefix('call');
+  const { id, name, kind, text } = readCallPiece(objectOf(call));
+  if (name === '') throw new UnreadableAnswer('a tool call of the answer has no name');
   return {
     type: 'tool-call',
-    id,
-    name: called.name,
-    arguments: isCustom ? readText(called.input) : readArguments(called.arguments),
-    kind: isCustom ? 'custom' : 'function',
+    id: id || newIdWithPrefix('call'),
+    name,
+    arguments: kind === 'custom' ? text : plainArguments(text),
+    kind,
   };
 }
