@@ -104,6 +104,18 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
+ * True for an address of a server that only the operator's own network has, by what it shows: it is not
+ * public, its name is no public one, or it goes without TLS.
+ */
+export function isInside({ protocol, hostname }: URL): boolean {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  if (protocol === 'http:') return true;
+  return isIP(host) === 0
+    ? !/\.(?!local$|localhost$|internal$|lan$|svc$|arpa$)[^.]+$/.test(host)
+    : !isPublicAddress(host);
+}
+
+/**
  * `…:0:5efe:a.b.c.d`, with or without the universal/local bit.
  * https://www.rfc-editor.org/rfc/rfc5214#section-6.1
  */

@@ -17,6 +17,15 @@ const model = (provider: string, fields: object = {}) => ({
   routes: [{ provider, model: 'up' }],
   ...fields,
 });
+const addressedTypes = [
+  'document_url',
+  'audio_url',
+  'video_url',
+  'file_url',
+  'input_video',
+  'video',
+  'file',
+];
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const hi = user('Hi');
 
@@ -32,7 +41,10 @@ const gateway = await startGateway((upstream) => ({
     google: { kind: 'google', base_url: upstream.url, api_key: 'none' },
   },
   models: {
-    plain: model('local'),
+    // Its server is inside the network, where addresses of other media do not reach it.
+    plain: model('local', {
+      pass_fields: addressedTypes.map((type) => `messages.content.${type}`),
+    }),
     opened: model('lab'),
     'opened-model': model('local', { pass_fields: ['only_here', 'messages.Kind'] }),
     translated: model('google', { pass_fields: ['sampler'] }),

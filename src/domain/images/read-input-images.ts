@@ -56,11 +56,15 @@ export async function readInputImages(
 /** Fetches several public URLs within one shared budget. Rejects with the signal's reason. */
 export async function readUrls(
   urls: readonly string[],
-  { fetcher, signal }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal'>,
+  {
+    fetcher,
+    signal,
+    bytesMaxTotal = inputImagesBytesMax,
+  }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal' | 'bytesMaxTotal'>,
 ): Promise<ReadonlyMap<string, ImageReading>> {
   const limits = {
     bytesMax: inputImageBytesMax,
-    budget: new ByteBudget(inputImagesBytesMax),
+    budget: new ByteBudget(bytesMaxTotal),
     signal,
   };
   return new Map(

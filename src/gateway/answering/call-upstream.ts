@@ -4,6 +4,7 @@ import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
+import { fetchesInside, withFetchedImages } from './fetched-images.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { readPassed } from '../calling/read-reply.ts';
@@ -21,7 +22,11 @@ export async function callUpstream<Stream extends boolean>(
 ): Promise<AnswerTo<Stream> | FailedCall> {
   const { route } = called.call.attempt;
   const call = called.asked.passed?.answer ? read : send;
-  const reply = await (route.isSandbox ? play : call)(called, stream, spentMs);
+  const body = await bodyOf(called);
+  const reply =
+    typeof body === 'string'
+      ? await (route.isSandbox ? play : call)(called, { body, stream, spentMs })
+      : body;
   if (reply.kind !== 'failure') return shown(reply, route) as AnswerTo<Stream>;
   const billed =
     reply.failure.status === null
@@ -47,13 +52,22 @@ function shownBody(body: unknown, { kind, isSandbox }: ChosenRoute): unknown {
   return (isSandbox ? undefined : kind.shownAnswer?.(body)) ?? body;
 }
 
-function send(called: Called, stream: boolean, spentMs: number): Promise<UpstreamReply> {
+function bodyOf({ gateway, running, call }: Called): string | Promise<string | FailedReply> {
+  const { route, written } = call.attempt;
+  const { waiting: signal } = running.run;
+  if (!fetchesInside(route)) return written.body;
+  return withFetchedImages(gateway.images, { text: written.body, route, signal });
+}
+
+type Sending = { readonly body: string; readonly stream: boolean; readonly spentMs: number };
+
+function send(called: Called, { body, stream, spentMs }: Sending): Promise<UpstreamReply> {
   const { gateway, asked, running, call } = called;
   const { model } = asked;
   const { attempt, trace } = call;
   const { route, written } = attempt;
   const timeouts = timeoutsFor(route.provider.timeouts, { model, stream });
-  const { path, origin, headers, body } = written;
+  const { path, origin, headers } = written;
   return gateway.hosts.upstreams.send({
     provider: route.provider,
     path,
@@ -74,13 +88,13 @@ async function read({ gateway, asked }: Called): Promise<UpstreamReply<false>> {
 /** Answers from the sandbox. It has no timeouts: a test may take as long as it wants. */
 function play(
   { gateway, caller, asked, running, call }: Called,
-  stream: boolean,
+  { body, stream }: Sending,
 ): Promise<UpstreamReply> {
   const { model } = asked;
-  const { route, written } = call.attempt;
+  const { route } = call.attempt;
   return playExchange({
     format: route.format,
-    body: written.body,
+    body,
     stream,
     requestId: caller.requestId.slice('req_'.length),
     model: route.upstreamModel,

@@ -50,8 +50,8 @@ export function openImageFiles({
     /**
      * Fetches each URL under the safety rules for untrusted URLs. Rejects when the signal is aborted.
      */
-    readUrls: (urls: readonly string[], signal: AbortSignal) =>
-      readUrls(urls, { fetcher: fetchOwn, signal }),
+    readUrls: (urls: readonly string[], signal: AbortSignal, bytesMax?: number) =>
+      readUrls(urls, { fetcher: fetchOwn, signal, ...(bytesMax && { bytesMaxTotal: bytesMax }) }),
     readInputs: (texts: readonly string[], options: Omit<ReadInputImagesOptions, 'fetcher'>) =>
       readInputImages(texts, { ...options, fetcher: fetchOwn }),
     close: async () => {

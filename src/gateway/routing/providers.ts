@@ -11,6 +11,7 @@ import type { ImageProvider, ImageProviderKind } from '../../providers/image-pro
 import type { OwnKey } from '../../domain/keys/api-key.ts';
 import { digestOfAddress } from '../../domain/keys/own-keys.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isInside } from '../../lib/public-hosts.ts';
 import type { Credential, CredentialTools } from '../../providers/credential.ts';
 import type { HttpProviderKind, ProviderPlace } from '../../providers/provider.ts';
 import { credentialTools } from '../calling/credential-tools.ts';
@@ -38,6 +39,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly takesCacheSalt: boolean;
   /** Calls a minute; null: no limit. */
   readonly callsPerMinute: number | null;
+  /** It stands in the operator's own network, and may fetch addresses there. */
+  readonly isInside: boolean;
   /** Prices of the searches that it runs. */
   readonly pricing: Pick<ProviderEntry, 'kind' | 'tool_prices'>;
 };
@@ -176,6 +179,7 @@ function connect(name: string, provider: ProviderEntry): ConnectedProvider | nul
     wishes: { ...(provider.completions && { completions: {} }), ...known?.wishes },
     takesCacheSalt: provider.cache_salt,
     callsPerMinute: provider.requests_per_minute,
+    isInside: kind === 'openai-compatible' && URL.canParse(baseUrl) && isInside(new URL(baseUrl)),
     pricing: provider,
   };
 }

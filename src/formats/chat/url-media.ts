@@ -1,0 +1,88 @@
+// Media that a Chat request names by address, for a host in the operator's own network: it could
+// fetch what clients cannot reach.
+import type { ImageBytes } from '../../lib/image.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { OpenedFields } from '../field-verdicts.ts';
+
+type UrlMedia = {
+  /** The addresses of its images on the web. */
+  readonly images: readonly string[];
+  /** The type of another part with an address, which may lead to anything; null: there is none. */
+  readonly other: string | null;
+};
+
+export const webAddress = /^https?:\/\//i;
+
+/** The names of parts that are media, in a body as text: most have none, and need not be parsed again. */
+export const mediaNames = /"(?:\w+_url|video|input_video|input_audio|file|images)"/;
+
+/** `opened`: fields that the operator lets pass: `messages.content.video_url`. */
+export function listUrlMedia(body: JsonObject, opened: OpenedFields): UrlMedia {
+  const images: string[] = [];
+  let other: string | null = null;
+  mapParts(body, (part) => {
+    if (opened.has(`messages.content.${String(part.type)}`)) return part;
+    const url = imageUrlOf(part);
+    if (url !== null && webAddress.test(url)) images.push(url);
+    else if (holdsAddress(part)) other ??= String(part.type);
+    return part;
+  });
+  return { images, other };
+}
+
+/** `images`: keyed by address. */
+export function inlineImages(
+  body: JsonObject,
+  images: ReadonlyMap<string, ImageBytes>,
+): JsonObject {
+  return mapParts(body, (part) => {
+    const image = images.get(imageUrlOf(part) ?? '');
+    if (!image) return part;
+    const url = `data:${image.mediaType};base64,${image.bytes.toString('base64')}`;
+    const { image_url: holder } = part;
+    return { ...part, image_url: isObject(holder) ? { ...holder, url } : { url } };
+  });
+}
+
+function imageUrlOf({ image_url: holder }: JsonObject): string | null {
+  const url = isObject(holder) ? holder.url : holder;
+  return typeof url === 'string' ? url : null;
+}
+
+/** Words, which may name addresses. */
+const words = new Set(['type', 'text', 'refusal', 'thinking', 'reasoning', 'filename', 'name']);
+
+/** An address has a scheme, or leads to a host or file of the machine. Data are read where they are. */
+function holdsAddress(value: unknown): boolean {
+  if (typeof value === 'string')
+    return /^\s*(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(value.slice(0, headMax)) && !isData(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, inner]) => !words.has(name) && holdsAddress(inner));
+}
+
+/** The text may have megabytes. */
+const headMax = 100;
+
+function isData(text: string): boolean {
+  return /^\s*data:/i.test(text.slice(0, headMax));
+}
+
+/** Changes the parts of all messages, and the images that stand beside their content. */
+function mapParts(body: JsonObject, change: (part: JsonObject) => JsonObject): JsonObject {
+  const { messages } = body;
+  if (!Array.isArray(messages)) return body;
+  const mapList = (list: unknown) =>
+    Array.isArray(list) ? list.map((part) => (isObject(part) ? change(part) : part)) : list;
+  return {
+    ...body,
+    messages: messages.map((message: unknown) =>
+      isObject(message)
+        ? {
+            ...message,
+            ...('content' in message && { content: mapList(message.content) }),
+            ...('images' in message && { images: mapList(message.images) }),
+          }
+        : message,
+    ),
+  };
+}

@@ -1,0 +1,82 @@
+// A host in the operator's own network fetches no address of a client: it could reach what clients must
+// not, such as the metadata of a cloud. The gateway fetches the images, under its rules for them.
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import {
+  inlineImages,
+  listUrlMedia,
+  mediaNames,
+  webAddress,
+} from '../../formats/chat/url-media.ts';
+import type { ImageBytes } from '../../lib/image.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { stopped } from '../calling/failure.ts';
+import type { FailedReply } from '../calling/upstream-call.ts';
+import type { ImageFiles } from '../images/image-files.ts';
+import type { ChosenRoute } from '../routing/route.ts';
+
+const imagesMax = 20;
+/** Of all images of a request. In the request they are text, and larger by a third. */
+const bytesMax = 16 * 1024 * 1024;
+
+/**
+ * Returns the memory that the images of a request may take until its answer has come; 0: none is fetched.
+ * `body`: in any format, which shows addresses only as such.
+ */
+export function fetchedBytesOf(routes: readonly ChosenRoute[], body: unknown): number {
+  const fetches = routes.some((route) => fetchesInside(route) && !route.isSandbox);
+  return fetches && holdsWebAddress(body) ? 3 * bytesMax : 0;
+}
+
+function holdsWebAddress(value: unknown): boolean {
+  if (typeof value === 'string') return webAddress.test(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsWebAddress);
+}
+
+/** True when the host would fetch addresses from the operator's own network. */
+export function fetchesInside({ provider, format }: ChosenRoute): boolean {
+  return provider.isInside && format === 'chat';
+}
+
+type ToSend = {
+  readonly text: string;
+  readonly route: ChosenRoute;
+  readonly signal: AbortSignal;
+};
+
+/** Returns the body with the images in it, or the failure that refuses the request. */
+export async function withFetchedImages(
+  files: Pick<ImageFiles, 'readUrls'>,
+  { text, route, signal }: ToSend,
+): Promise<string | FailedReply> {
+  if (!mediaNames.test(text)) return text;
+  const body = JSON.parse(text) as JsonObject;
+  const { images, other } = listUrlMedia(body, route.passFields);
+  if (other !== null)
+    return refused(`A part of type ${other} must hold its data in base64 here, not an address.`);
+  const urls = [...new Set(images)];
+  if (urls.length === 0) return text;
+  if (urls.length > imagesMax)
+    return refused(`At most ${imagesMax} images by URL are possible here; got ${urls.length}.`);
+  // The sandbox refuses the same, and looks at no image.
+  if (route.isSandbox) return text;
+  const readings = await files.readUrls(urls, signal, bytesMax).catch((error: unknown) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
+  if (readings === null) return unsent(stopped);
+  const fetched = new Map<string, ImageBytes>();
+  for (const [url, reading] of readings) {
+    if (reading.kind === 'unreadable') return refused(`An image by URL ${reading.problem}.`);
+    fetched.set(url, reading.image);
+  }
+  return JSON.stringify(inlineImages(body, fetched));
+}
+
+/** Said as a host would. */
+function refused(message: string): FailedReply {
+  return unsent({ kind: 'status', status: 400, message, retryAfterSeconds: null });
+}
+
+function unsent(failure: UpstreamFailure): FailedReply {
+  return { kind: 'failure', failure, body: null, requestSent: false };
+}

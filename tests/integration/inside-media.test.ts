@@ -1,0 +1,113 @@
+// A model server in the operator's own network would fetch the addresses that clients send from there:
+// the gateway fetches images itself, under its rules, and sends no other address on.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import sharp from 'sharp';
+import { answerContent } from '../support/answers.ts';
+import { addressed, clients, type Client } from '../support/endpoints.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'green' } })
+  .png()
+  .toBuffer();
+const imageServer = createServer((_request, response) => response.end(png));
+imageServer.listen(0, '127.0.0.1');
+await once(imageServer, 'listening');
+const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
+const inside = 'http://169.254.169.254/latest/meta-data/';
+
+const gateway = await startGateway({
+  images: { allowed_hosts: [imageHost] },
+  models: {
+    inside: {
+      routes: [{ provider: 'local', model: 'llava' }],
+      prices: { input: 1, output: 2 },
+      max_input_tokens: 100_000,
+      max_output_tokens: 8_000,
+      supports: { thinking: false, streaming: true, vision: true },
+    },
+  },
+});
+after(async () => {
+  imageServer.close();
+  await gateway.stop();
+});
+gateway.upstream.on(
+  '/local/v1/chat/completions',
+  answerContent('chat', { text: 'Green.', tokens: { input: 10, output: 2 } }),
+);
+const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+
+/** The field of a conversation with an image by URL. */
+function imageAt({ name }: Pick<Client, 'name'>, url: string): object {
+  const messages = (part: object) => ({ messages: [{ role: 'user', content: [part] }] });
+  switch (name) {
+    case 'chat':
+      return messages({ type: 'image_url', image_url: { url } });
+    case 'messages':
+      return messages({ type: 'image', source: { type: 'url', url } });
+    case 'responses':
+      return { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] };
+    case 'gemini':
+      return {
+        contents: [
+          { role: 'user', parts: [{ fileData: { fileUri: url, mimeType: 'image/png' } }] },
+        ],
+      };
+  }
+}
+
+async function ask(client: Client, fields: object) {
+  const { path, body } = addressed(client, client.body({ model: 'inside', ...fields }));
+  return gateway.recordUpstream(() => gateway.post(path, { key, body }));
+}
+
+for (const client of clients) {
+  for (const stream of [false, true]) {
+    test(`${client.name}, stream ${stream}: an image on the web reaches a server inside as its bytes`, async () => {
+      const { reply, asked } = await ask(client, {
+        ...imageAt(client, `http://${imageHost}/a.png`),
+        stream,
+      });
+      assert.equal(reply.status, 200, reply.text);
+      const { text } = asked[0]!;
+      assert.ok(text.includes(`data:image/png;base64,${png.toString('base64')}`), text);
+      assert.ok(!text.includes(imageHost));
+    });
+
+    test(`${client.name}, stream ${stream}: no address of the operator's network reaches it`, async () => {
+      const before = await gateway.balance(account);
+      const { reply, asked } = await ask(client, { ...imageAt(client, inside), stream });
+      assert.equal(reply.status, 400, reply.text);
+      assert.match(reply.text, /public address/);
+      assert.deepEqual(asked, []);
+      await gateway.assertLeft(account, before.availableMicros);
+    });
+  }
+}
+
+test('other media reach a server inside only as their bytes', async () => {
+  const chat = clients.find(({ name }) => name === 'chat')!;
+  const parts = [
+    { type: 'video_url', video_url: { url: inside } },
+    { type: 'audio_url', audio_url: { url: inside } },
+    { type: 'image_url', image_url: { url: 'file:///etc/passwd' } },
+    { type: 'input_audio', input_audio: { data: inside, format: 'wav' } },
+    { type: 'file', file: { file_data: inside, filename: 'a.pdf' } },
+  ];
+  for (const part of parts) {
+    const { reply, asked } = await ask(chat, { messages: [{ role: 'user', content: [part] }] });
+    assert.equal(reply.status, 400, `${part.type} ${reply.text}`);
+    assert.deepEqual(asked, []);
+  }
+  const text = { type: 'text', text: `What is at ${inside}?` };
+  const data = {
+    type: 'image_url',
+    image_url: { url: `data:image/png;base64,${png.toString('base64')}` },
+  };
+  const { reply } = await ask(chat, { messages: [{ role: 'user', content: [text, data] }] });
+  assert.equal(reply.status, 200, reply.text);
+});
