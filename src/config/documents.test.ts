@@ -1,15 +1,14 @@
 // Keeps the published documents in step with the schema that is enforced.
 import assert from 'node:assert/strict';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Schema from 'typebox/schema';
 import { parse } from 'yaml';
 import { configJsonSchema } from '../../scripts/docs/config-json-schema.ts';
+import { loadYaml } from '../../tests/support/config-file.ts';
 import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
 import { knownProviders } from './known-providers.ts';
-import { loadConfig } from './load.ts';
 import { ConfigFile } from './schema.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -64,18 +63,12 @@ test('the guide lists every environment variable that the configuration reads', 
 });
 
 test('the guide’s example is valid for the loader and the published schema', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-example-'));
-  try {
-    writeFileSync(join(folder, 'tollgate.yaml'), example);
-    const config = loadConfig({ env: { OPENAI_API_KEY: 'k' }, cwd: folder });
-    assert.deepEqual(
-      [config.providers['openai']!.enabled, config.providers['anthropic']!.enabled],
-      [true, false],
-    );
-    assert.deepEqual(config.warnings, []);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const config = loadYaml(example, { OPENAI_API_KEY: 'k' });
+  assert.deepEqual(
+    [config.providers['openai']!.enabled, config.providers['anthropic']!.enabled],
+    [true, false],
+  );
+  assert.deepEqual(config.warnings, []);
   assert(accepts(parse(example)));
 });
 
@@ -111,12 +104,7 @@ function namesReadWith(env: Readonly<Record<string, string>>): ReadonlySet<strin
       return values[name];
     },
   });
-  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-variables-'));
-  try {
-    loadConfig({ env: recorded, cwd });
-  } finally {
-    rmSync(cwd, { recursive: true });
-  }
+  loadYaml(null, recorded);
   return names;
 }
 

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { loadYaml } from '../../tests/support/config-file.ts';
 import { asFieldSchema, branchesOf, type FieldSchema } from './field-schema.ts';
-import { loadConfig } from './load.ts';
 import { ConfigFile } from './schema.ts';
 import { showSettings } from './shown-settings.ts';
-
-const cwd = mkdtempSync(join(tmpdir(), 'tollgate-shown-'));
-after(() => rmSync(cwd, { recursive: true }));
 
 /** Every secret once, in its section. */
 const everySecret = `
@@ -22,9 +16,8 @@ providers:
   openai: { api_key: seecret-8, base_url: "https://me:see@seecret-9@proxy.example/v1" }
 `;
 
-function show(yaml: string) {
-  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
-  return showSettings(loadConfig({ env: {}, cwd }));
+function show(yaml: string | null) {
+  return showSettings(loadYaml(yaml));
 }
 
 test('a secret is shown only as set or not set', () => {
@@ -74,10 +67,7 @@ test('settings of the file and defaults are both shown', () => {
 });
 
 test('nothing is changed without a file and variables', () => {
-  const empty = mkdtempSync(join(cwd, 'empty-'));
-  const changed = showSettings(loadConfig({ env: {}, cwd: empty })).filter(
-    ({ isDefault }) => !isDefault,
-  );
+  const changed = show(null).filter(({ isDefault }) => !isDefault);
   assert.deepEqual(changed, []);
 });
 

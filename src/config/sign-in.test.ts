@@ -1,30 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { loadConfig } from './load.ts';
+import { test } from 'node:test';
+import { loadYaml } from '../../tests/support/config-file.ts';
 
-function load(t: TestContext, text: string, env: Readonly<Record<string, string>> = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
-  t.after(() => rmSync(cwd, { recursive: true }));
-  writeFileSync(join(cwd, 'tollgate.yaml'), text);
-  return loadConfig({ env, cwd });
-}
-
-test('by default sign-up is closed, without a mail server or an identity provider', (t) => {
-  const { signup, smtp, oidc } = load(t, 'log: {}\n');
+test('by default sign-up is closed, without a mail server or an identity provider', () => {
+  const { signup, smtp, oidc } = loadYaml('log: {}\n');
   assert.deepEqual(
     { signup, smtp, oidc },
     { signup: { open: false, initial_credit_usd: 0 }, smtp: null, oidc: null },
   );
 });
 
-test('the environment completes and overrides the sections', (t) => {
+test('the environment completes and overrides the sections', () => {
   const text =
     'smtp: { url: "smtps://a:b@mail.example", from: "Gate <no-reply@example.com>" }\n' +
     'oidc: { issuer: "https://id.example/", client_id: a, client_secret: ${SECRET} }\n';
-  const written = load(t, text, { SECRET: 'hush' });
+  const written = loadYaml(text, { SECRET: 'hush' });
   assert.deepEqual(written.oidc, {
     issuer: 'https://id.example',
     client_id: 'a',
@@ -38,12 +28,12 @@ test('the environment completes and overrides the sections', (t) => {
     OIDC_CLIENT_ID: 'b',
     OIDC_NAME: 'Acme',
   };
-  const over = load(t, text, env);
+  const over = loadYaml(text, env);
   assert.deepEqual(over.smtp, { url: 'smtp://other.example', from: 'Gate <no-reply@example.com>' });
   assert.partialDeepStrictEqual(over.oidc, { client_id: 'b', client_secret: 'hush', name: 'Acme' });
 });
 
-test('invalid settings are refused with a remedy and without the password', (t) => {
+test('invalid settings are refused with a remedy and without the password', () => {
   const cases: readonly (readonly [
     text: string,
     env: Readonly<Record<string, string>>,
@@ -64,16 +54,16 @@ test('invalid settings are refused with a remedy and without the password', (t) 
   ];
   for (const [text, env, message] of cases) {
     assert.throws(
-      () => load(t, `${text}\n`, env),
+      () => loadYaml(`${text}\n`, env),
       (error: Error) => message.test(error.message) && !error.message.includes('hush'),
       text,
     );
   }
 });
 
-test('plain http beyond this machine causes a warning', (t) => {
+test('plain http beyond this machine causes a warning', () => {
   const warned = (text: string) =>
-    load(t, `${text}\n`).warnings.some((warning) => warning.includes('plain http'));
+    loadYaml(`${text}\n`).warnings.some((warning) => warning.includes('plain http'));
   assert.equal(warned('log: {}'), false);
   assert.equal(warned('server: { host: 0.0.0.0 }'), true);
   assert.equal(warned('server: { host: 0.0.0.0, trust_proxy: 1 }'), false);

@@ -1,39 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { ConfigError } from './config-error.ts';
-import { loadConfig } from './load.ts';
-
-const cwd = mkdtempSync(join(tmpdir(), 'tollgate-storage-'));
-after(() => rmSync(cwd, { recursive: true }));
-
-function load(yaml: string, env: Record<string, string> = {}) {
-  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
-  return loadConfig({ env, cwd });
-}
-
-function fault(yaml: string, env: Record<string, string> = {}): ConfigError {
-  try {
-    load(yaml, env);
-  } catch (error) {
-    assert(error instanceof ConfigError);
-    return error;
-  }
-  return assert.fail(`accepted: ${yaml}`);
-}
+import { test } from 'node:test';
+import { faultOf, loadYaml } from '../../tests/support/config-file.ts';
 
 const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'the-secret' };
 
 test('by default images are stored in the data folder for seven days and fetched only from public hosts', () => {
-  const { storage, images } = load('service: {}');
+  const { storage, images } = loadYaml('service: {}');
   assert.deepEqual(storage, { kind: 'local', keep_days: 7 });
   assert.deepEqual(images.allowed_hosts, []);
 });
 
 test('a bucket at AWS needs a name and keys, which may come from the usual variables', () => {
-  const { storage } = load('storage: { kind: s3, bucket: pics, keep_days: 30 }', {
+  const { storage } = loadYaml('storage: { kind: s3, bucket: pics, keep_days: 30 }', {
     ...keys,
     AWS_REGION: 'eu-central-1',
     AWS_SESSION_TOKEN: 'token',
@@ -55,7 +33,7 @@ test('a bucket at AWS needs a name and keys, which may come from the usual varia
 test('a bucket elsewhere is part of the path, and keys of the file and the environment never mix', () => {
   const yaml =
     'storage: { kind: s3, bucket: pics, endpoint: "http://minio:9000/", prefix: "", access_key_id: mine, secret_access_key: "${MINE}" }';
-  const { storage } = load(yaml, { ...keys, AWS_SESSION_TOKEN: 'token', MINE: 'own-secret' });
+  const { storage } = loadYaml(yaml, { ...keys, AWS_SESSION_TOKEN: 'token', MINE: 'own-secret' });
   assert.deepEqual(storage, {
     kind: 's3',
     keep_days: 7,
@@ -68,47 +46,37 @@ test('a bucket elsewhere is part of the path, and keys of the file and the envir
     secret_access_key: 'own-secret',
     session_token: null,
   });
-  assert.match(
-    fault('storage: { kind: s3, bucket: pics, access_key_id: mine }', keys).message,
-    /storage\.secret_access_key is required/,
-  );
 });
 
-test('a missing or misplaced field is named', () => {
+const s3 = (rest: string) => `storage: { kind: s3, bucket: pics, ${rest} }`;
+const refused: Readonly<Record<string, RegExp>> = {
+  'storage: { kind: s3 }': /storage\.bucket is required with `kind: s3`/,
+  'storage: { bucket: pics }': /storage\.bucket is for `kind: s3` only/,
+  'storage: { kind: ftp }': /storage\.kind must be/,
+  'storage: { keep_days: 0 }': /storage\.keep_days/,
+  [s3('endpoint: minio')]: /storage\.endpoint must be a whole address/,
+  [s3('endpoint: "https://s3.example.com/pics"')]: /storage\.endpoint must have no path/,
+  [s3('prefix: images')]: /storage\.prefix/,
+  [s3('prefix: "../"')]: /storage\.prefix/,
+  [s3('access_key_id: mine')]: /storage\.secret_access_key is required/,
+  'images: { allowed_hosts: ["*.internal"] }': /images\.allowed_hosts\[0\]/,
+  'images: { allowed_hosts: ["http://media.internal"] }': /images\.allowed_hosts\[0\]/,
+};
+for (const [yaml, message] of Object.entries(refused)) {
+  test(`refused by the name of its field: ${yaml}`, () => {
+    assert.match(faultOf(yaml, keys).message, message);
+  });
+}
+
+test('without the usual variables a bucket needs keys', () => {
   assert.match(
-    fault('storage: { kind: s3 }', keys).message,
-    /storage\.bucket is required with `kind: s3`/,
-  );
-  assert.match(
-    fault('storage: { kind: s3, bucket: pics }').message,
+    faultOf('storage: { kind: s3, bucket: pics }').message,
     /storage\.access_key_id is required.*AWS_ACCESS_KEY_ID/,
-  );
-  assert.match(
-    fault('storage: { bucket: pics }').message,
-    /storage\.bucket is for `kind: s3` only/,
-  );
-  assert.match(fault('storage: { kind: ftp }').message, /storage\.kind must be/);
-  assert.match(fault('storage: { keep_days: 0 }').message, /storage\.keep_days/);
-  const s3 = (rest: string) => fault(`storage: { kind: s3, bucket: pics, ${rest} }`, keys).message;
-  assert.match(s3('endpoint: minio'), /storage\.endpoint must be a whole address/);
-  assert.match(
-    s3('endpoint: "https://s3.example.com/pics"'),
-    /storage\.endpoint must have no path/,
-  );
-  assert.match(s3('prefix: images'), /storage\.prefix/);
-  assert.match(s3('prefix: "../"'), /storage\.prefix/);
-  assert.match(
-    fault('images: { allowed_hosts: ["*.internal"] }').message,
-    /images\.allowed_hosts\[0\]/,
-  );
-  assert.match(
-    fault('images: { allowed_hosts: ["http://media.internal"] }').message,
-    /images\.allowed_hosts\[0\]/,
   );
 });
 
 test('no message shows a secret', () => {
-  const message = fault(
+  const message = faultOf(
     'storage: { kind: s3, bucket: pics, access_key_id: mine, secret_access_key: "se cret" }',
   ).message;
   assert.match(message, /storage\.secret_access_key/);

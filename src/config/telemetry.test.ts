@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { loadConfig } from './load.ts';
+import { test } from 'node:test';
+import { loadYaml } from '../../tests/support/config-file.ts';
 
-function load(t: TestContext, yaml: string, env: Readonly<Record<string, string>> = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-telemetry-'));
-  t.after(() => rmSync(cwd, { recursive: true }));
-  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
-  return loadConfig({ env, cwd }).telemetry.operator;
-}
+const load = (...written: Parameters<typeof loadYaml>) => loadYaml(...written).telemetry.operator;
 
-test('telemetry is off without an address', (t) => {
-  assert.equal(load(t, 'log: {}\n'), null);
-  assert.equal(load(t, 'telemetry: { headers: { token: a } }\n'), null);
+test('telemetry is off without an address', () => {
+  assert.equal(load('log: {}\n'), null);
+  assert.equal(load('telemetry: { headers: { token: a } }\n'), null);
 });
 
-test('the file and the standard variables are one; the variables go first', (t) => {
+test('the file and the standard variables are one; the variables go first', () => {
   const yaml =
     'telemetry:\n  endpoint: http://file:4318/\n  headers: { X-Key: a, x-other: "${OTHER}" }\n';
   const env = { OTHER: 'secret' };
-  assert.deepEqual(load(t, yaml, env), {
+  assert.deepEqual(load(yaml, env), {
     traces: { url: 'http://file:4318/v1/traces', headers: { 'x-key': 'a', 'x-other': 'secret' } },
     metrics: { url: 'http://file:4318/v1/metrics', headers: { 'x-key': 'a', 'x-other': 'secret' } },
     service_name: 'tollgate',
@@ -31,7 +23,7 @@ test('the file and the standard variables are one; the variables go first', (t) 
     metric_interval_ms: 60_000,
   });
   assert.deepEqual(
-    load(t, yaml, {
+    load(yaml, {
       ...env,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://env/base',
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/as-it-is',
@@ -58,16 +50,16 @@ test('the file and the standard variables are one; the variables go first', (t) 
   );
 });
 
-test('a signal, or all of telemetry, can be switched off', (t) => {
+test('a signal, or all of telemetry, can be switched off', () => {
   const yaml = 'telemetry: { endpoint: "http://file:4318" }\n';
   const noMetrics = { OTEL_METRICS_EXPORTER: 'none' };
-  assert.equal(load(t, yaml, noMetrics)!.metrics, null);
-  assert.equal(load(t, yaml, { ...noMetrics, OTEL_TRACES_EXPORTER: 'none' }), null);
-  assert.ok(load(t, yaml, { OTEL_METRICS_EXPORTER: 'otlp' })!.metrics);
-  assert.equal(load(t, yaml, { OTEL_SDK_DISABLED: 'true' }), null);
+  assert.equal(load(yaml, noMetrics)!.metrics, null);
+  assert.equal(load(yaml, { ...noMetrics, OTEL_TRACES_EXPORTER: 'none' }), null);
+  assert.ok(load(yaml, { OTEL_METRICS_EXPORTER: 'otlp' })!.metrics);
+  assert.equal(load(yaml, { OTEL_SDK_DISABLED: 'true' }), null);
 });
 
-test('a wrong setting is refused with its name, and no header is quoted', (t) => {
+test('a wrong setting is refused with its name, and no header is quoted', () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
   const faults: [string, Record<string, string>, RegExp][] = [
     ['telemetry: { endpoint: "collector:4318" }', {}, /telemetry\.endpoint/],
@@ -80,7 +72,7 @@ test('a wrong setting is refused with its name, and no header is quoted', (t) =>
   ];
   for (const [yaml, env, expected] of faults)
     assert.throws(
-      () => load(t, `${yaml}\n`, env),
+      () => load(`${yaml}\n`, env),
       (error: Error) => {
         assert.match(error.message, expected);
         assert.doesNotMatch(error.message, /hush/);

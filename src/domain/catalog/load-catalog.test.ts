@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
-import { ConfigError } from '../../config/config-error.ts';
-import { loadConfig } from '../../config/load.ts';
+import { describe, test } from 'node:test';
+import { loadYaml, testFaults } from '../../../tests/support/config-file.ts';
 import { loadCatalog, type BuiltInCatalog } from './load-catalog.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'tollgate-catalog-'));
-after(() => rmSync(folder, { recursive: true }));
 
 const builtIn: BuiltInCatalog = {
   as_of: '2026-11-10',
@@ -48,8 +41,7 @@ const plain = {
 };
 
 function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
-  writeFileSync(join(folder, 'tollgate.yaml'), yaml);
-  return loadCatalog(loadConfig({ env, cwd: folder }), builtIn);
+  return loadCatalog(loadYaml(yaml, env), builtIn);
 }
 
 function isLive(yaml: string, env?: Record<string, string>): boolean {
@@ -276,16 +268,5 @@ describe('an invalid configuration is refused with its line', () => {
     'image_models:\n  flux-2: { successor: gpt-x }\n':
       /^2:24: .*image_models\.flux-2\.successor must be the id of another model under image_models/,
   };
-  for (const [yaml, message] of Object.entries(faults)) {
-    test(JSON.stringify(yaml), () => {
-      assert.throws(
-        () => load(yaml),
-        (error) => {
-          assert.ok(error instanceof ConfigError, String(error));
-          assert.match(error.message.replace(/^.*?tollgate\.yaml:/, ''), message);
-          return true;
-        },
-      );
-    });
-  }
+  testFaults(faults, load);
 });

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
-import { ConfigError } from '../../config/config-error.ts';
-import { loadConfig } from '../../config/load.ts';
+import { describe, test } from 'node:test';
+import { loadYaml, testFaults } from '../../../tests/support/config-file.ts';
 import { picosFromUsd } from '../../lib/money.ts';
 import { loadCatalog } from './load-catalog.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tollgate-images-'));
-after(() => rmSync(folder, { recursive: true }));
-
 function load(yaml: string, env: Record<string, string> = { OPENAI_API_KEY: 'k' }) {
-  writeFileSync(join(folder, 'tollgate.yaml'), yaml);
-  return loadCatalog(loadConfig({ env, cwd: folder }));
+  return loadCatalog(loadYaml(yaml, env));
 }
 
 const imageModel = (yaml: string, id: string) => load(yaml).images.resolve(id)!;
@@ -179,18 +173,7 @@ describe('an invalid configuration is refused with its line', () => {
     'providers:\n  b: { kind: bfl, base_url: x, api_key: k }\n':
       /^2:29: .*base_url must be a whole address/,
   };
-  for (const [yaml, message] of Object.entries(faults)) {
-    test(JSON.stringify(yaml), () => {
-      assert.throws(
-        () => load(yaml),
-        (error) => {
-          assert.ok(error instanceof ConfigError, String(error));
-          assert.match(error.message.replace(/^.*?tollgate\.yaml:/, ''), message);
-          return true;
-        },
-      );
-    });
-  }
+  testFaults(faults, load);
 });
 
 test("the guide's example is a valid configuration", () => {

@@ -1,12 +1,9 @@
 // Every search provider against a local server that speaks its protocol, configured as an operator would.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { loadYaml } from '../../../tests/support/config-file.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
-import { loadConfig } from '../../config/load.ts';
 import type { SearchAnswer } from './web-searcher.ts';
 import { logFailures } from '../calling/log-failures.ts';
 import { RequestRecord } from '../request-record.ts';
@@ -52,7 +49,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const entries = names.map(
     (name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`,
   );
-  const config = configOf(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
+  const config = loadYaml(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
   const health = healthAt(clock.nowMs);
   const { live } = connectSearch({ config, upstreams, health, clock });
   const about = { path: '', listeners: [health, logFailures(log)], onError: assert.ifError };
@@ -63,16 +60,6 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
       live!.search({ record: new RequestRecord('req_1', about), query, num }, signals),
     clock,
   };
-}
-
-function configOf(yaml: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'tollgate-search-'));
-  writeFileSync(join(cwd, 'tollgate.yaml'), yaml);
-  try {
-    return loadConfig({ env: {}, cwd });
-  } finally {
-    rmSync(cwd, { recursive: true });
-  }
 }
 
 const levelsOf = (logged: readonly Logged[]) => logged.map(({ level }) => level);
@@ -488,7 +475,7 @@ function connectOffline() {
   };
   const clock = new TestClock();
   const health = healthAt(clock.nowMs);
-  return connectSearch({ config: configOf('service: {}'), upstreams, health, clock });
+  return connectSearch({ config: loadYaml('service: {}'), upstreams, health, clock });
 }
 
 test('without a provider there is no live search, but the sandbox still works', () => {
