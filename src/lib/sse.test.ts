@@ -87,6 +87,11 @@ test('formatted events are parsed back unchanged', () => {
   );
 });
 
+test('an event without data, or with empty data, is none', () => {
+  const text = 'event: ping\ndata:\n\ndata\n\nevent: a\n\ndata: 1\n\n';
+  assert.deepEqual(parse([Buffer.from(text)]), [{ event: '', data: '1' }]);
+});
+
 test('an event without its blank line is returned at the end of the stream', () => {
   assert.deepEqual(parse([Buffer.from('data: [DONE]')]), [{ event: '', data: '[DONE]' }]);
 });

@@ -91,7 +91,7 @@ export class SseParser {
   }
 
   #endEvent(events: SseEvent[]): void {
-    if (this.#data !== null) events.push({ event: this.#event, data: this.#data });
+    if (this.#data) events.push({ event: this.#event, data: this.#data });
     this.#event = '';
     this.#data = null;
   }

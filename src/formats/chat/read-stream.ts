@@ -41,7 +41,6 @@ class ChatStreamReader extends EventReader {
   #sources: readonly UrlCitation[] = [];
 
   protected read(event: SseEvent): readonly StreamEvent[] {
-    if (event.data === '') return [];
     if (event.data.startsWith('[DONE]'))
       return this.#hasChoice ? this.#finish() : this.fail(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);

@@ -57,7 +57,7 @@ class ChatStreamRelay extends AnswerStream {
   }
 
   push(event: SseEvent): string {
-    if (this.progress.status !== 'running' || event.data === '') return '';
+    if (this.progress.status !== 'running') return '';
     if (event.data.startsWith('[DONE]'))
       return this.#choices.size > 0
         ? this.#finishChoices()

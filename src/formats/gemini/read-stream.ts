@@ -20,7 +20,7 @@ class GeminiStreamReader extends EventReader {
 
   protected read({ data }: SseEvent): readonly StreamEvent[] {
     // Some proxies end every stream with OpenAI's last line.
-    if (data === '' || data === '[DONE]') return [];
+    if (data === '[DONE]') return [];
     const chunk = parseEventData(data);
     const failure = readStreamFailure(chunk);
     if (failure) return this.fail(failure);

@@ -31,7 +31,7 @@ class ChunkRelay extends AnswerStream {
   #hasCalls = false;
 
   push({ data }: SseEvent): string {
-    if (this.progress.status !== 'running' || data === '' || data === '[DONE]') return '';
+    if (this.progress.status !== 'running' || data === '[DONE]') return '';
     const chunk = parseEventData(data);
     const failure = readStreamFailure(chunk);
     if (failure) return this.breakOff(failure);
