@@ -75,3 +75,22 @@ for (const client of clientNames) {
     assert.equal(pipe.push({ type: 'text-delta', text: 'late' }), '');
   });
 }
+
+test('a citation that comes before its words covers the block, as in a whole answer', () => {
+  const citation = { type: 'url', url: 'https://a.example', title: 'A', citedText: null } as const;
+  const part = { ...textPart('Grüße'), citations: [{ ...citation, span: null, reference: null }] };
+  const answer = answerOf([textPart('So. '), part]);
+  const events = [...answerEvents(answer)];
+  const at = events.findIndex(({ type }) => type === 'citation');
+  const [cited] = events.splice(at, 1);
+  events.splice(events.findLastIndex(({ type }) => type === 'text-start') + 1, 0, cited!);
+  for (const client of clientNames) {
+    const context = answerContext(client);
+    const pipe = clientFormats[client].writeStream(context);
+    const streamed = events.map(pipe.push).join('') + pipe.close(0);
+    const whole = JSON.stringify(clientFormats[client].writeAnswer(answer, context));
+    const [place] = /"start_?[iI]ndex":\d+,"end_?[iI]ndex":\d+/.exec(whole) ?? [];
+    assert.equal(place === undefined, client === 'messages');
+    assert.ok(streamed.includes(place ?? 'https://a.example'), `${client}: ${place}`);
+  }
+});

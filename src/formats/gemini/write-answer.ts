@@ -37,6 +37,7 @@ function writePart(part: AnswerPart, writer: PartWriter): JsonObject[] {
     }
     case 'refusal':
       writer.hasRefusal = true;
+      writer.sources.beginBlock();
       return writer.text(part.text);
     case 'thinking':
       return [...writer.thought(part.text), ...writer.endThought(part)];

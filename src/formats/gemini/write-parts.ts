@@ -81,16 +81,27 @@ class Sources {
   #blockStart = 0;
   readonly #supports: JsonObject[] = [];
   readonly #pages: JsonObject[] = [];
+  /** Citations of the block, whose end is not known yet: in a stream they may come before its words. */
+  readonly #pending: Citation[] = [];
 
   addText(text: string): void {
     this.#text += text;
   }
 
   beginBlock(): void {
+    this.#place();
     this.#blockStart = this.#text.length;
   }
 
   add(citation: Citation): void {
+    this.#pending.push(citation);
+  }
+
+  #place(): void {
+    for (const citation of this.#pending.splice(0)) this.#support(citation);
+  }
+
+  #support(citation: Citation): void {
     const page = asUrlCitation(citation);
     if (!page) return;
     const { start, end } = placeSpan(page.span, {
@@ -111,6 +122,7 @@ class Sources {
 
   /** Returns the field of a candidate; {} without pages. */
   write(): JsonObject {
+    this.#place();
     if (this.#pages.length === 0) return {};
     return {
       groundingMetadata: { groundingChunks: this.#pages, groundingSupports: this.#supports },

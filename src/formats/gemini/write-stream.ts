@@ -63,13 +63,12 @@ class ChunkWriter extends AnswerStream {
         writer.sources.beginBlock();
         return [];
       case 'text-delta':
+      case 'refusal-delta':
         return writer.text(event.text);
       case 'refusal-start':
         writer.hasRefusal = true;
+        writer.sources.beginBlock();
         return [];
-      case 'refusal-delta':
-        writer.hasRefusal = true;
-        return writer.text(event.text);
       case 'citation':
         writer.sources.add(event.citation);
         return [];
