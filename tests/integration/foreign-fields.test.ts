@@ -2,10 +2,10 @@
 // another format.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerJson } from '../support/upstream.ts';
-import type { WireName } from '../support/answers.ts';
+import type { UpstreamWireName } from '../support/answers.ts';
 import { modelOf } from '../support/model-of.ts';
 
 const usage = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
@@ -48,7 +48,7 @@ after(() => gateway.stop());
 
 /** The result for a field: `ignored:<names>`, `emulated:<names>`, `400:<param>` or `carried`. */
 type Cell = readonly [
-  client: WireName,
+  client: UpstreamWireName,
   fields: object,
   to: Readonly<Partial<Record<'R' | 'C' | 'M' | 'G', string>>>,
 ];
@@ -331,31 +331,113 @@ const cells: readonly Cell[] = [
     { R: 'ignored:cache_control', C: 'ignored:cache_control', G: 'ignored:cache_control' },
   ],
   ['messages', { metadata: { user_id: 'u' } }, { R: 'carried', C: 'carried', G: 'ignored:user' }],
+  ...nestedFields([
+    [
+      'messages',
+      { output_config: { task_budget: { type: 'tokens', total: 9_000 } } },
+      'output_config.task_budget',
+      'RCG',
+    ],
+    [
+      'responses',
+      {
+        reasoning: { context: 'all_turns' },
+        input: [
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } },
+            ],
+          },
+          { role: 'assistant', content: 'y', phase: 'commentary' },
+          { role: 'user', content: 'z' },
+        ],
+      },
+      'reasoning.context input.phase input.content.prompt_cache_breakpoint',
+      'CMG',
+    ],
+    [
+      'gemini',
+      {
+        contents: [
+          {
+            parts: [
+              {
+                text: 'x',
+                partMetadata: { a: 1 },
+                mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' },
+              },
+            ],
+          },
+          { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+          { parts: [{ functionResponse: { name: 'f', response: {}, scheduling: 'SILENT' } }] },
+        ],
+        tools: [
+          {
+            functionDeclarations: [
+              { name: 'f', behavior: 'BLOCKING', response: { type: 'STRING' } },
+            ],
+          },
+        ],
+        toolConfig: { retrievalConfig: { languageCode: 'de' } },
+      },
+      'toolConfig.retrievalConfig contents.parts.mediaResolution contents.parts.partMetadata ' +
+        'contents.parts.functionResponse.scheduling tools.functionDeclarations.behavior tools.functionDeclarations.response',
+      'RCM',
+    ],
+  ]),
+  [
+    'gemini',
+    {
+      contents: [
+        { parts: [{ text: 'x' }] },
+        { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+        { parts: [{ functionResponse: { name: 'f', response: {}, parts: [{}] } }] },
+      ],
+    },
+    { R: '400:contents[2].parts[0].functionResponse.parts[0]' },
+  ],
 ];
+
+/** Fields below the top level that are listed by their path, on each of the models. */
+function nestedFields(
+  rows: readonly [client: UpstreamWireName, fields: object, paths: string, models: string][],
+): Cell[] {
+  return rows.map(([client, fields, paths, models]) => [
+    client,
+    fields,
+    Object.fromEntries(
+      Array.from(models, (model) => [model, `ignored:${paths.split(' ').toSorted().join(', ')}`]),
+    ),
+  ]);
+}
 
 for (const [client, fields, to] of cells) {
   test(`${client}: ${JSON.stringify(fields).slice(0, 100)}`, async () => {
     for (const [model, expected] of Object.entries(to)) {
-      const { path, body } = endpoint(client);
-      const reply = await gateway.post(path, { key, body: body({ model, ...fields }) });
-      const answer = JSON.parse(reply.text) as { error?: { param?: string; message: string } };
-      const ignored = reply.headers['x-service-ignored'];
+      const { name, path, body: bodyOf } = clients.find((one) => one.name === client)!;
+      const { path: at, body } = addressed({ name, path }, bodyOf({ model, ...fields }));
+      const reply = await gateway.post(at, { key, body });
+      const error = reply.status === 200 ? null : reply.error;
+      const ignored = listOf(reply.headers['x-service-ignored']);
       const emulated = reply.headers['x-service-emulated'];
       const done = ignored
-        ? `ignored:${String(ignored)}`
+        ? `ignored:${ignored}`
         : emulated
           ? `emulated:${String(emulated)}`
           : 'carried';
-      const what = reply.status === 400 ? `400:${answer.error?.param}` : done;
-      assert.ok(
-        [200, 400].includes(reply.status),
-        `${model}: ${reply.status} ${JSON.stringify(answer)}`,
-      );
+      const what = reply.status === 400 ? `400:${error?.param}` : done;
+      assert.ok([200, 400].includes(reply.status), `${model}: ${reply.status} ${reply.text}`);
       if (expected.startsWith('400:'))
         assert.ok(what.startsWith(expected), `on ${model}: ${what}, not ${expected}`);
-      else assert.equal(what, expected, `on ${model}: ${answer.error?.message ?? ''}`);
+      else assert.equal(what, expected, `on ${model}: ${error?.message ?? ''}`);
     }
   });
+}
+
+/** In alphabetical order: the order has no meaning. */
+function listOf(header: string | string[] | undefined): string {
+  return header === undefined ? '' : String(header).split(', ').toSorted().join(', ');
 }
 
 test('beta features that are not forwarded are listed, wherever the model runs', async () => {

@@ -10,7 +10,7 @@ type Media = Pick<Part, 'inlineData' | 'fileData'>;
 
 /** Throws ApiError `invalid_request` for what cannot be sold, or is no address of the web. */
 export function mediaKind({ inlineData, fileData }: Media, path: string): MediaPlace {
-  if (inlineData && fileData)
+  if (!inlineData === !fileData)
     throw invalidRequest(path, `${path} must have \`inlineData\` or \`fileData\`, not both`);
   if (fileData) requirePublic(fileData.fileUri, `${path}.fileData.fileUri`);
   const type = inlineData?.mimeType ?? fileData?.mimeType ?? typeOfAddress(fileData!.fileUri);

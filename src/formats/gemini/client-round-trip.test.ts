@@ -7,7 +7,9 @@ import { answerContext } from '../../../tests/support/pipes.ts';
 import type { AssistantPart, Vendor } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { readClientSchema } from './client-schema.ts';
+import { parseRequest } from './parse-request.ts';
 import { readConversation } from './read-conversation.ts';
+import { readRequest } from './read-request.ts';
 import type { Part } from './schema.ts';
 import { writeAnswer } from './write-answer.ts';
 
@@ -85,4 +87,14 @@ test('Google’s form of schemas is read as JSON schema; names of properties are
     },
     required: ['type'],
   });
+});
+
+test('a schema asks for JSON without the media type, too, and its properties keep their given order', () => {
+  const properties = { b: { type: 'STRING' }, a: { type: 'STRING' }, c: { type: 'STRING' } };
+  const responseSchema = { type: 'OBJECT', properties, propertyOrdering: ['a', 'none', 'b'] };
+  const contents = [{ parts: [{ text: 'x' }] }];
+  const body = { model: 'm', contents, generationConfig: { responseSchema } };
+  const { outputFormat: format } = readRequest(parseRequest(body, { chatMaxTokens: null }));
+  assert.ok(format.type === 'json-schema');
+  assert.deepEqual(Object.keys(format.schema['properties'] as object), ['a', 'b', 'c']);
 });

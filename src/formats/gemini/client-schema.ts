@@ -6,7 +6,17 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 export function readClientSchema(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).flatMap(([given, value]) => readWord(given, value));
   const read: Record<string, unknown> = Object.fromEntries(entries);
+  const order = schema.propertyOrdering ?? schema.property_ordering;
+  if (Array.isArray(order) && isObject(read['properties']))
+    read['properties'] = inOrder(read['properties'], order);
   return schema.nullable === true ? withNull(read) : read;
+}
+
+/** Models write properties in their order in the schema. */
+function inOrder(properties: JsonObject, order: readonly unknown[]): JsonObject {
+  const first = order.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name));
+  const names = new Set([...(first as string[]), ...Object.keys(properties)]);
+  return Object.fromEntries(Array.from(names, (name) => [name, properties[name]]));
 }
 
 const inner = new Set(['items', 'additionalProperties', 'not']);

@@ -123,12 +123,13 @@ function readMedia(
   path: string,
 ): ImagePart | DocumentPart {
   const type = mediaKind({ inlineData, fileData }, path);
-  const name =
-    inlineData && 'displayName' in inlineData ? { name: String(inlineData.displayName) } : {};
+  const { displayName: name } = (inlineData ?? fileData) as { readonly displayName?: unknown };
   const source = inlineData
     ? base64Source(inlineData.mimeType, inlineData.data, type)
     : ({ kind: 'url', url: fileData!.fileUri } as const);
-  return type === 'image' ? { type, source } : { type, source, ...name };
+  return type === 'document' && typeof name === 'string'
+    ? { type, source, name }
+    : { type, source };
 }
 
 function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[] {

@@ -9,8 +9,9 @@ import {
   type Tool,
   type ToolChoice,
 } from '../../canonical/request.ts';
-import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
+import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { givenFields } from '../given-fields.ts';
 import { isStrictSchema } from '../openai-schema.ts';
 import { readClientSchema } from './client-schema.ts';
 import { readConversation } from './read-conversation.ts';
@@ -138,11 +139,12 @@ function readOutputFormat(config: GenerationConfig): OutputFormat {
     throw refusal('responseSchema', 'cannot be sent beside `responseJsonSchema`');
   const given = responseJsonSchema ?? (responseSchema && readClientSchema(responseSchema));
   switch ((responseMimeType ?? '').toLowerCase()) {
-    case '':
     case 'text/plain':
       return { type: 'text' };
+    // A schema without the type means JSON, too.
+    case '':
     case 'application/json':
-      if (!given) return { type: 'json' };
+      if (!given) return { type: responseMimeType ? 'json' : 'text' };
       return {
         type: 'json-schema',
         name: 'answer',
@@ -158,40 +160,23 @@ function readOutputFormat(config: GenerationConfig): OutputFormat {
   }
 }
 
-const readFields: ReadonlySet<string> = new Set(
-  (
-    'model stream contents systemInstruction tools toolConfig generationConfig serviceTier ' +
-    'temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType responseSchema responseJsonSchema ' +
-    'responseModalities presencePenalty frequencyPenalty seed thinkingConfig'
-  ).split(' '),
-);
+/** Fields without a meaning elsewhere. Unknown ones are listed by the check of fields. */
+const unread = (
+  'labels store safetySettings toolConfig.retrievalConfig generationConfig.mediaResolution generationConfig.imageConfig ' +
+  'generationConfig.audioTimestamp generationConfig.enableEnhancedCivicAnswers contents.parts.mediaResolution ' +
+  'contents.parts.partMetadata contents.parts.videoMetadata contents.parts.functionResponse.scheduling ' +
+  'tools.functionDeclarations.behavior tools.functionDeclarations.response tools.functionDeclarations.responseJsonSchema'
+).split(' ');
 
 /** Lists the fields that `readRequest` leaves out. */
 export function ignoredFields({ body }: ClientRequest<GeminiRequest>): string[] {
-  const names = (fields: object) =>
-    Object.entries(fields)
-      .filter(([name, value]) => !readFields.has(name) && isAskedFor(value) && isOurs(name))
-      .map(([name]) => name);
-  const nested = names(body.generationConfig ?? {}).map((name) => `generationConfig.${name}`);
   const calling = body.toolConfig?.functionCallingConfig;
   const { allowedFunctionNames, streamFunctionCallArguments: isStreamed } = calling ?? {};
   const isWider = (allowedFunctionNames ?? []).length > 1;
   return [
-    ...names(body),
-    ...nested,
+    ...givenFields(body, unread),
     ...(isWider ? ['toolConfig.functionCallingConfig.allowedFunctionNames'] : []),
     ...(isStreamed ? [streamedArguments] : []),
     ...leaveOutHosted(body).leftOut,
   ];
 }
-
-/** Unknown names are listed by the check of fields. */
-function isOurs(name: string): boolean {
-  return harmless.has(name);
-}
-
-const harmless = new Set(
-  'labels store safetySettings mediaResolution imageConfig audioTimestamp enableEnhancedCivicAnswers'.split(
-    ' ',
-  ),
-);

@@ -9,13 +9,11 @@ export function ignoredMetadata({ metadata }: Pick<MessagesRequest, 'metadata'>)
   return Object.entries(metadata ?? {}).some(isTag) ? ['metadata'] : [];
 }
 
-/** Options of tools without meaning elsewhere: `tools.defer_loading`. */
-export function ignoredToolFields({ tools }: MessagesRequest): string[] {
-  const given = new Set((tools ?? []).flatMap((tool: object) => Object.keys(tool)));
-  return toolOptions.filter((name) => given.has(name)).map((name) => `tools.${name}`);
-}
-
-const toolOptions = ['allowed_callers', 'defer_loading', 'eager_input_streaming', 'input_examples'];
+/** Fields without a meaning elsewhere. */
+export const unread: readonly string[] = (
+  'tools.allowed_callers tools.defer_loading tools.eager_input_streaming tools.input_examples output_config.task_budget ' +
+  'thinking.block_binding messages.content.toolset_name'
+).split(' ');
 
 /**
  * A budget, or thinking that is off, overrides an effort. Requested reasoning is shown in spite of

@@ -11,13 +11,14 @@ import {
 } from '../../canonical/request.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { givenFields } from '../given-fields.ts';
 import { isStrictSchema } from '../openai-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
 import {
   ignoredMessageFields,
   ignoredMetadata,
   ignoredThinkingFields,
-  ignoredToolFields,
+  unread,
 } from './ignored-fields.ts';
 import { readCacheControl } from './media.ts';
 import { leaveOutHosted } from './optional-tools.ts';
@@ -148,7 +149,7 @@ export function ignoredFields({ body }: ClientRequest<MessagesRequest>): string[
   return [
     ...ignored,
     ...leftOut,
-    ...ignoredToolFields(request),
+    ...givenFields(request, unread),
     ...ignoredThinkingFields(request),
     ...ignoredMessageFields(request),
     ...ignoredMetadata(request),

@@ -10,6 +10,7 @@ import {
 } from '../../canonical/request.ts';
 import type { UnknownFields } from '../field-verdicts.ts';
 import type { ClientRequest } from '../format.ts';
+import { givenFields } from '../given-fields.ts';
 import { asksForCompaction } from './compaction.ts';
 import { isLeftOut, readConversation } from './read-conversation.ts';
 import { leaveOutHosted } from './optional-tools.ts';
@@ -82,6 +83,12 @@ const readFields = new Set([
   'generate',
 ]);
 
+/** Fields below the top level without a meaning elsewhere. */
+const unread =
+  'reasoning.context input.phase input.async input.content.prompt_cache_breakpoint input.output.prompt_cache_breakpoint'.split(
+    ' ',
+  );
+
 /** Lists the fields that are lost without changing the meaning: `truncation` and unknown ones. */
 export function ignoredFields({ body }: ClientRequest<ResponsesRequest>): readonly string[] {
   const { body: request, leftOut } = leaveOutHosted(body);
@@ -89,7 +96,13 @@ export function ignoredFields({ body }: ClientRequest<ResponsesRequest>): readon
     (field) => !readFields.has(field) && asksForSomething(field, request[field]),
   );
   if (request.safety_identifier && request.user) ignored.push('user');
-  return [...ignored, ...leftOut, ...ignoredToolFields(request), ...ignoredItems(request.input)];
+  return [
+    ...ignored,
+    ...leftOut,
+    ...ignoredToolFields(request),
+    ...givenFields(request, unread),
+    ...ignoredItems(request.input),
+  ];
 }
 
 /**
