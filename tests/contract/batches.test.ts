@@ -120,6 +120,10 @@ onEachStore((store) => {
     await cut.next();
     await files.removeExpired(startMs + 2 * hourMs);
     await assert.rejects(cut.next(), { code: 'not_found' }, 'a part of a file is no file');
+    assert.equal((await files.list(owner, { limit: 9 }, startMs))!.length, 0);
+    assert.deepEqual(await database.read.selectFrom('batch_file_parts').selectAll().execute(), []);
+    assert.equal(await files.bytesSince('acc', startMs - 1), 600_000, 'it counts in its day');
+    await files.removeExpired(startMs + 24 * hourMs);
     await batches.removeExpired(startMs + 49 * hourMs);
     assert.notEqual(await batches.find(owner, 'openai', batch.id), null, 'it has not ended');
     for (const line of await batches.take(batch, 'one', { max: 9, dueMs: startMs }))

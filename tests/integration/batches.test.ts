@@ -659,6 +659,9 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   await until(async () => (await batches.retrieve(id)).processing_status === 'ended');
   await batches.delete(id);
   await assert.rejects(batches.create({ requests }), { status: 429 });
+  const half = [lineOf('half', { user: 'x'.repeat(3_500_000) })];
+  await openAi(sender).files.delete(await upload(sender, half));
+  await assert.rejects(upload(sender, half), { status: 429, message: /batch_bytes_per_day/ });
   const long = [lineOf('long', { user: 'x'.repeat(6_000_000) })];
   await assert.rejects(upload(made, long), { status: 429, message: /batch_bytes_per_day/ });
   await assertSpent(made, (linesPerDay - 1) * costMicros);

@@ -6,7 +6,7 @@ import type { Tables } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
-import { hourMs } from '../../lib/utc-time.ts';
+import { dayMs, hourMs } from '../../lib/utc-time.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { type Page, pageOf } from './page.ts';
 
@@ -84,7 +84,20 @@ export class BatchFiles {
     }
   }
 
+  /** Removes a file for its owner. It counts in the limit of its day. */
+  async hide(id: string): Promise<void> {
+    const hidden = this.#database.write.updateTable('batch_files').set({ expires_at_ms: 0 });
+    await hidden.where('id', '=', id).execute();
+    await this.#removeParts(id);
+  }
+
+  /** Removes a file as if it had never been there. */
   async remove(id: string): Promise<void> {
+    await this.#removeParts(id);
+    await this.#database.write.deleteFrom('batch_files').where('id', '=', id).execute();
+  }
+
+  async #removeParts(id: string): Promise<void> {
     const { write } = this.#database;
     // A part at a time, so that other writers never wait long.
     for (;;) {
@@ -102,17 +115,18 @@ export class BatchFiles {
         .where('part', '>', last.part - 16)
         .execute();
     }
-    await write.deleteFrom('batch_files').where('id', '=', id).execute();
   }
 
   async removeExpired(nowMs: number): Promise<void> {
-    const rows = await this.#database.read
+    const expired = this.#database.read
       .selectFrom('batch_files')
       .select('id')
       .where('expires_at_ms', '<=', nowMs)
-      .limit(100)
-      .execute();
-    for (const { id } of rows) await this.remove(id);
+      .limit(100);
+    for (const { id } of await expired.where('created_at_ms', '<=', nowMs - dayMs).execute())
+      await this.remove(id);
+    for (const { id } of await expired.where('expires_at_ms', '>', 0).execute())
+      await this.hide(id);
   }
 
   /** Returns the bytes of the account's files that were created since a time. */

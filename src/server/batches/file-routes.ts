@@ -129,7 +129,7 @@ function deleteFile(context: ServerContext): Handler {
     else {
       const file = await files.find(ownerOf(request), id, gateway.clock.nowMs());
       if (!file) throw notFound('file');
-      await files.remove(id);
+      await files.hide(id);
     }
     return { id, object: 'file', deleted: true };
   };
