@@ -80,7 +80,7 @@ test('a citation that comes before its words covers the block, as in a whole ans
   const citation = { type: 'url', url: 'https://a.example', title: 'A', citedText: null } as const;
   const part = { ...textPart('Grüße'), citations: [{ ...citation, span: null, reference: null }] };
   const answer = answerOf([textPart('So. '), part]);
-  const events = [...answerEvents(answer)];
+  const events = [...eventsOf(answer)];
   const at = events.findIndex(({ type }) => type === 'citation');
   const [cited] = events.splice(at, 1);
   events.splice(events.findLastIndex(({ type }) => type === 'text-start') + 1, 0, cited!);
