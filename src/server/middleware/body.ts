@@ -91,13 +91,14 @@ function readBytes(payload: IncomingMessage, { bytesMax, kept, enter }: Reading,
   };
   const refuse = () => end(overloaded());
   place?.onRefused(refuse);
-  if (Number(payload.headers['content-length'] ?? 0) > bytesMax) return end(tooLarge(bytesMax));
+  const announced = Number(payload.headers['content-length'] ?? 0);
+  if (announced > bytesMax) return end(tooLarge(bytesMax));
   const take = (piece: Buffer) => {
     if (isOver) return;
     pieces.add(piece);
     if (pieces.bytes > bytesMax) return end(tooLarge(bytesMax));
     if (!place) {
-      if (payload.complete) return;
+      if (pieces.bytes === announced) return;
       place = enter();
       place.onRefused(refuse);
     }
