@@ -62,13 +62,14 @@ class MessageStreamReader extends EventReader {
     const event = parseEvent(raw.data);
     if (event === 'terminator') return [];
     if (!event) return this.fail(unreadableEvent(raw.data));
-    switch (typeOf(raw, event)) {
+    const type = typeOf(raw, event);
+    switch (type) {
       case 'message_start':
         return this.#readStart(objectOf(event.message));
       case 'content_block_start':
       case 'content_block_delta':
       case 'content_block_stop':
-        return this.#readInOrder({ ...event, type: typeOf(raw, event) });
+        return this.#readInOrder(event.type === type ? event : { ...event, type });
       case 'message_delta':
         this.#readMessageDelta(event);
         return [];
