@@ -225,18 +225,11 @@ onEachStore((store) => {
     });
   }
 
-  test('a changed sum by tag of a removed day is found', async (t) => {
-    const { database, lookOnce } = await openBooks(t, store);
-    await lookOnce();
-    await run(database, `update tag_days set requests = 2 where day = '${firstDay}'`);
-    const result = await verify(database.read, [], { all: true });
-    assert.equal(result.ok ? null : result.problem.column, 'sums_digest');
-  });
-
-  test('a file whose tags or head are others is not taken', async (t) => {
+  test('a file whose tags or head are others, or that was cut off, removes nothing, and the next look reads it again', async (t) => {
     const books = await openBooks(t, store);
     const path = await sealAndWriteFirst(t, books);
-    const text = gunzipSync(readFileSync(path)).toString();
+    const whole = readFileSync(path);
+    const text = gunzipSync(whole).toString();
     for (const changed of [
       text.replace('"nightly"', '"weekly"'),
       text.replace(/\{"tags".*\n/, ''),
@@ -247,12 +240,36 @@ onEachStore((store) => {
       const kinds = kindsOf(await books.lookOnce());
       assert.deepEqual(kinds, ['not-removed', 'done'], changed.slice(0, 200));
     }
+    // Larger than what a stream reads at once.
+    const head = text.split('\n', 1)[0];
+    const long = gzipSync(`${head}\n{"entry":"${randomBytes(200_000).toString('base64')}"}\n`);
+    writeFileSync(path, long.subarray(0, long.length / 2));
+    assert.deepEqual(kindsOf(await books.lookOnce()), ['not-exported', 'done']);
     assert.equal(await books.countCharges(), 2 * daysCharged);
+    writeFileSync(path, whole);
+    assert.deepEqual(kindsOf(await books.lookOnce()), ['removed', 'done']);
   });
 
-  test('a page by key reads no day that was removed, however many charges it had', async (t) => {
+  test('after a removal its marks are final, no page by key reads the days, and a changed sum by tag is found', async (t) => {
     const { database, lookOnce } = await openBooks(t, store);
     await lookOnce();
+    for (const [day, change] of [
+      ['2026-11-22', 'removed_at_ms = null'],
+      ['2026-11-22', 'removing_since_ms = 1'],
+      ['2026-11-24', 'removing_since_ms = 1, removed_at_ms = 1'],
+      ['2026-11-25', 'removing_since_ms = 1'],
+    ])
+      await assert.rejects(
+        async () =>
+          store.execute(database, `update sealed_days set ${change} where day = '${day}'`),
+        /append-only/,
+      );
+
+    await run(database, `update tag_days set requests = 2 where day = '${firstDay}'`);
+    const result = await verify(database.read, [], { all: true });
+    assert.equal(result.ok ? null : result.problem.column, 'sums_digest');
+
+    // However many charges a removed day had.
     await run(
       database,
       `update charge_days set requests = 1000000 where day <= '${lastRemovedDay}'`,
@@ -263,12 +280,15 @@ onEachStore((store) => {
         statements += 1;
         return node;
       },
-      transformResult: ({ result }) => Promise.resolve(result),
+      transformResult: ({ result: rows }) => Promise.resolve(rows),
     });
     const filter = { ledgerId: 'a0:live', keyId: 'k0', limit: 100, cursor: null } as const;
     const { charges, next } = await listCharges(read, filter);
     assert.deepEqual([charges.length, next], [daysCharged - removedDays, null]);
     assert.ok(statements <= 3, `${statements} statements`);
+
+    const started = `update sealed_days set removing_since_ms = 1 where day = '2026-11-24'`;
+    await store.execute(database, started);
   });
 
   test('a request goes on beside a look, and the books verify', async (t) => {
@@ -297,14 +317,6 @@ onEachStore((store) => {
       files,
     );
     await assertVerifies(books.database);
-  });
-
-  test('half a removal is not ended on a host that lacks the file', async (t) => {
-    const { database, folder, lookOnce } = await openBooks(t, store);
-    await removeHalf(store, database, lookOnce);
-    const exportFolder = join(folder, 'other');
-    const [event] = await lookOnce({ exportFolder });
-    assert.equal(event?.kind, 'not-exported');
   });
 
   test('a file that differs is not overwritten, and its day stays', async (t) => {
@@ -371,45 +383,37 @@ onEachStore((store) => {
     });
   }
 
-  test('two gateways that look at once remove each charge after its export', async (t) => {
-    const books = await openBooks(t, store);
-    const all = await Promise.all([
-      books.lookOnce({ owner: 'one' }),
-      books.lookOnce({ owner: 'two' }),
-    ]);
+  test('two gateways that look at once remove each charge after its export; one whose turn it is not tells how far days are sealed', async (t) => {
+    const { database, clock, lookOnce } = await openBooks(t, store);
+    const all = await Promise.all([lookOnce({ owner: 'one' }), lookOnce({ owner: 'two' })]);
     assert.equal(all.flat().filter(({ kind }) => kind === 'removed').length, removedDays);
     assert.equal(all.flat().filter(({ kind }) => kind === 'sealed').length, daysCharged);
-    await assertVerifies(books.database);
-  });
-
-  test('a gateway whose turn it is not tells how far days are sealed', async (t) => {
-    const { database, clock, lookOnce } = await openBooks(t, store);
-    await lookOnce();
+    await assertVerifies(database);
     const until = `claimed_until_ms = ${clock.nowMs + 60_000}`;
     await run(database, `update sealing set owner = 'two', ${until}`);
     const sealedUntilMs = Math.floor(clock.nowMs / dayMs) * dayMs;
     assert.deepEqual(await lookOnce(), [{ kind: 'skipped', sealedUntilMs }]);
   });
 
-  for (const state of ['null', `'{}'`]) {
-    test(`a seal's state that was replaced by ${state} is restored, and the next day is sealed`, async (t) => {
-      const books = await openBooks(t, store);
-      const { database, clock, lookOnce } = books;
-      await lookOnce();
-      const query = database.read.selectFrom('sealed_days').select(['day', 'state']);
-      const readSeal = async () => ({
-        ...(await query.orderBy('day', 'desc').limit(1).executeTakeFirstOrThrow()),
-      });
+  test("a seal's state that was replaced is restored, and the next day is sealed", async (t) => {
+    const books = await openBooks(t, store);
+    const { database, clock, lookOnce } = books;
+    await lookOnce();
+    const query = database.read.selectFrom('sealed_days').select(['day', 'state']);
+    const readSeal = async () => ({
+      ...(await query.orderBy('day', 'desc').limit(1).executeTakeFirstOrThrow()),
+    });
+    for (const state of ['null', `'{}'`]) {
       const { day, state: before } = await readSeal();
       await run(database, `update sealed_days set state = ${state} where day = '${day}'`);
-      assert.deepEqual((await lookOnce())[0], { kind: 'state-restored', day });
+      assert.deepEqual((await lookOnce())[0], { kind: 'state-restored', day }, state);
       assert.deepEqual(await readSeal(), { day, state: before });
       clock.nowMs += dayMs;
       await run(database, `update sealing set trusted_ms = ${clock.nowMs}`);
       assert.deepEqual(kindsOf(await lookOnce()), ['sealed', 'removed', 'done']);
-      await assertVerifies(books.database);
-    });
-  }
+    }
+    await assertVerifies(books.database);
+  });
 
   test('a state is not restored from a sealed day that was changed', async (t) => {
     const { database, lookOnce } = await openBooks(t, store);
@@ -484,20 +488,6 @@ onEachStore((store) => {
     assert.equal(flushed.count(join(folder, `tollgate-${firstDay}.jsonl.gz`)), 1);
   });
 
-  test('a file that was cut off removes nothing, and the next look reads it again', async (t) => {
-    const books = await openBooks(t, store);
-    const path = await sealAndWriteFirst(t, books);
-    const whole = readFileSync(path);
-    // Larger than what a stream reads at once.
-    const head = gunzipSync(whole).toString().split('\n', 1)[0];
-    const long = gzipSync(`${head}\n{"entry":"${randomBytes(200_000).toString('base64')}"}\n`);
-    writeFileSync(path, long.subarray(0, long.length / 2));
-    assert.deepEqual(kindsOf(await books.lookOnce()), ['not-exported', 'done']);
-    assert.equal(await books.countCharges(), 2 * daysCharged);
-    writeFileSync(path, whole);
-    assert.deepEqual(kindsOf(await books.lookOnce()), ['removed', 'done']);
-  });
-
   test('a folder that is missing is not made', async (t) => {
     const { lookOnce, folder } = await openBooks(t, store);
     const exportFolder = join(folder, 'unmounted');
@@ -505,31 +495,13 @@ onEachStore((store) => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('a day half removed is ended after charges are kept for longer', async (t) => {
-    const { database, lookOnce, countCharges } = await openBooks(t, store);
+  test('a day half removed is not ended on a host that lacks the file, and is ended after charges are kept for longer', async (t) => {
+    const { database, folder, lookOnce, countCharges } = await openBooks(t, store);
     await removeHalf(store, database, lookOnce);
+    const [event] = await lookOnce({ exportFolder: join(folder, 'other') });
+    assert.equal(event?.kind, 'not-exported');
     assert.deepEqual(kindsOf(await lookOnce({ keptDays: 1_000 })), ['removed', 'done']);
     assert.equal(await countCharges(), 2 * (daysCharged - removedDays));
-  });
-
-  test('the marks of a removal are set once, one after the other and in the order of days', async (t) => {
-    const { database, lookOnce } = await openBooks(t, store);
-    await lookOnce();
-    for (const [day, change] of [
-      ['2026-11-22', 'removed_at_ms = null'],
-      ['2026-11-22', 'removing_since_ms = 1'],
-      ['2026-11-24', 'removing_since_ms = 1, removed_at_ms = 1'],
-      ['2026-11-25', 'removing_since_ms = 1'],
-    ])
-      await assert.rejects(
-        async () =>
-          store.execute(database, `update sealed_days set ${change} where day = '${day}'`),
-        /append-only/,
-      );
-    await store.execute(
-      database,
-      `update sealed_days set removing_since_ms = 1 where day = '2026-11-24'`,
-    );
   });
 
   test('verify tells how far charges were removed, and finds one that was put back', async (t) => {

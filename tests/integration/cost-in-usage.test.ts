@@ -3,7 +3,6 @@
 // there.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import {
   answerContent,
@@ -327,23 +326,4 @@ test("OpenAI's SDK reads the cost of Chat and of Responses, streamed and whole",
   );
   assert.equal(completion.choices[0]!.message.content, content.text);
   assert.equal(response.output_text, content.text);
-});
-
-test("Anthropic's SDK reads the cost of Messages, streamed and whole", async () => {
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const client = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 });
-  gateway.upstream.on('/v1/messages', priced('messages'));
-  const asked = {
-    model: 'by-messages',
-    max_tokens: 200,
-    messages: [{ role: 'user' as const, content: 'Hello!' }],
-  };
-  const events = await Array.fromAsync(await client.messages.create({ ...asked, stream: true }));
-  const delta = events.find((event) => event.type === 'message_delta')!;
-  assert.ok(delta.type === 'message_delta');
-  assert.equal((delta.usage as unknown as Json)['cost'], costMicros / 1_000_000);
-  const message = await client.messages.create(asked);
-  assert.equal((message.usage as unknown as Json)['cost'], costMicros / 1_000_000);
-  const final = await client.messages.stream(asked).finalMessage();
-  assert.deepEqual([final.stop_reason, final.usage.output_tokens], ['end_turn', 20]);
 });

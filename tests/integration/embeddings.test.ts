@@ -147,17 +147,15 @@ describe('the encoding asked for is the encoding sent, whatever the host gives',
       assert.deepEqual([...data[0]!.embedding], vector);
     });
 
-    test(`a client that asks for floats gets them of a host of ${host}`, async () => {
-      upstream.on(openAiPath, openAiHost({ encode }));
-      const reply = await ask(await newKey(), { input: 'hello', encoding_format: 'float' });
-      assert.deepEqual(vectorsOf(reply), [vector]);
-    });
-
-    test(`a client that asks for base64 gets it of a host of ${host}`, async () => {
-      upstream.on(openAiPath, openAiHost({ encode }));
-      const reply = await ask(await newKey(), { input: 'hello', encoding_format: 'base64' });
-      assert.deepEqual(vectorsOf(reply), [base64Of(vector)]);
-    });
+    for (const [encoding_format, expected] of [
+      ['float', vector],
+      ['base64', base64Of(vector)],
+    ] as const)
+      test(`a client that asks for ${encoding_format} gets it of a host of ${host}`, async () => {
+        upstream.on(openAiPath, openAiHost({ encode }));
+        const reply = await ask(await newKey(), { input: 'hello', encoding_format });
+        assert.deepEqual(vectorsOf(reply), [expected]);
+      });
   }
 });
 
@@ -172,11 +170,11 @@ describe('inputs beyond what a host takes', () => {
       })(response, request);
     };
   const cohere = counting(1);
+  const input = Array.from({ length: 250 }, (_, index) => String(index));
 
   test('are split into calls, answered in order, and charged once', async () => {
     upstream.on('/v2/embed', cohere);
     const made = await newKey();
-    const input = Array.from({ length: 250 }, (_, index) => String(index));
     const { reply, asked } = await gateway.recordUpstream(() =>
       ask(made, { model: 'embed-v4.0', input, input_type: 'search_query' }),
     );
@@ -200,7 +198,6 @@ describe('inputs beyond what a host takes', () => {
       (++calls === 3 ? answerStatus(500) : cohere)(response, request),
     );
     const made = await newKey();
-    const input = Array.from({ length: 250 }, (_, index) => String(index));
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
     assert.equal(reply.status, 502, reply.text);
     assert.equal(await chargedMicros(made), 0);
@@ -218,7 +215,6 @@ describe('inputs beyond what a host takes', () => {
   test('count against the account’s loss budget when a later text of its own is refused', async () => {
     refuseThird(cohere);
     const made = await newKey();
-    const input = Array.from({ length: 250 }, (_, index) => String(index));
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
     assert.equal(reply.status, 400, reply.text);
     assert.equal(await chargedMicros(made), 0);
@@ -231,14 +227,11 @@ describe('inputs beyond what a host takes', () => {
   test('count against it at most what they can have, whatever the host claims', async () => {
     refuseThird(counting(1_000));
     const made = await newKey();
-    const input = Array.from({ length: 250 }, (_, index) => String(index));
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
     assert.equal(reply.status, 400, reply.text);
-    const { provoked_micros: provoked } = await gateway.database.read
-      .selectFrom('loss_days')
-      .select('provoked_micros')
-      .where('ledger_id', '=', `${made.account}:live`)
-      .executeTakeFirstOrThrow();
+    const { provoked_micros: provoked } = await rowOf(gateway.database, 'loss_days', {
+      ledger_id: `${made.account}:live`,
+    });
     assert.equal(provoked, estimateInputTokens(input).most);
     const losses = await gateway.lossesOf(reply.requestId);
     const lost = losses.reduce((sum, one) => sum + one, 0);
@@ -246,8 +239,8 @@ describe('inputs beyond what a host takes', () => {
   });
 
   test('more than 2,048 are refused', async () => {
-    const input = Array.from({ length: 2_049 }, () => 'x');
-    const reply = await ask(await newKey(), { input });
+    const texts = Array.from({ length: 2_049 }, () => 'x');
+    const reply = await ask(await newKey(), { input: texts });
     assert.deepEqual([reply.status, reply.error.param], [400, 'input']);
   });
 });

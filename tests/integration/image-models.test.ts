@@ -101,15 +101,6 @@ test('info has token prices of 0, and image prices with the markup unless the op
   });
 });
 
-test('an image model cannot be used as a chat model', async () => {
-  const { key } = await gateway.makeKey({ mode: 'test' });
-  const body = { model: 'gpt-image-flare', messages: [{ role: 'user', content: 'Hi' }] };
-  assert.equal(
-    (await gateway.post('/v1/chat/completions', { key, body })).error.code,
-    'model_not_found',
-  );
-});
-
 test('the command line lists image models, says why one cannot run, and restricts keys to them', async () => {
   const cli = gateway.program.cli.bind(gateway.program);
   const listed = await cli<Json[]>('models', 'list');

@@ -12,7 +12,6 @@ import {
   type Body,
 } from '../support/image-gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
-import { answerStatus } from '../support/upstream.ts';
 
 let gateway: ImageGateway['gateway'];
 let newKey: ImageGateway['newKey'];
@@ -105,29 +104,6 @@ describe('the same request again', () => {
     assert.deepEqual([other.status, other.error.code], [422, 'idempotency_conflict']);
     assert.equal(gateway.upstream.requests.length, asked);
     await assertCharged(first, { ...owner, images: 2, micros: 39_000 });
-  });
-
-  test('two at once under one Idempotency-Key run once', async () => {
-    const owner = await newKey();
-    const headers = { 'idempotency-key': 'fox-2' };
-    const replies = await Promise.all([1, 2, 3].map(() => draw(owner.key, {}, headers)));
-    assert.equal(new Set(replies.flatMap(urlsOf)).size, 1);
-    assert.deepEqual(
-      replies.map(({ costMicros }) => costMicros ?? Number.NaN).toSorted((a, b) => a - b),
-      [0, 0, 19_500],
-    );
-  });
-
-  test('a failure is not stored: the Idempotency-Key can run again', async (t) => {
-    play(t, imagePaths.generations, answerStatus(500), openaiDraws());
-    const owner = await newKey();
-    const headers = { 'idempotency-key': 'fox-3' };
-    assert.equal((await draw(owner.key, {}, headers)).status, 502);
-    await assertCharged(await draw(owner.key, {}, headers), {
-      ...owner,
-      images: 1,
-      micros: 19_500,
-    });
   });
 
   const cases: [what: string, first: Body, header: string | undefined, hit: boolean][] = [

@@ -263,20 +263,6 @@ describe('input images by URL', () => {
 });
 
 describe('answers', () => {
-  test('a url serves the file without a key: its type and length, nosniff, ranges', async () => {
-    const { key } = await newKey();
-    const [url] = urlsOf(await draw(key, { response_format: 'url' }));
-    const { headers, status } = await fetch(url!);
-    assert.equal(status, 200);
-    assert.deepEqual(
-      ['content-type', 'content-length', 'x-content-type-options'].map((name) => headers.get(name)),
-      ['image/png', String(png.length), 'nosniff'],
-    );
-    const part = await fetch(url!, { headers: { range: 'bytes=1-3' } });
-    assert.deepEqual([part.status, await part.text()], [206, 'PNG']);
-    assert.equal((await fetch(url!.slice(0, -1))).status, 404);
-  });
-
   test('b64_json is the file itself, with either key', async () => {
     const { key } = await newKey();
     const { data } = (await draw(key, { n: 2, response_format: 'b64_json' })).json<Answer>();

@@ -110,18 +110,6 @@ test('a model with a price is charged by our own count', async () => {
   assert.match(refused.error.message, /Up to 10 input tokens would fit/);
 });
 
-test('an Idempotency-Key repeats the answer, and limits count the request', async () => {
-  gateway.upstream.on(openaiPath, answerWith(result(false)));
-  const { key } = await gateway.makeKey({ mode: 'live', requestsPerMinute: 1 });
-  const once = { 'idempotency-key': 'once' };
-  const first = await ask(key, { input: 'Hello' }, once);
-  assert.equal(first.status, 200, first.text);
-  const { reply, asked } = await gateway.recordUpstream(() => ask(key, { input: 'Again' }));
-  assert.deepEqual([reply.status, asked.length], [429, 0]);
-  await clock.advance(60_000);
-  assert.equal((await ask(key, { input: 'Hello' }, once)).text, first.text);
-});
-
 describe('an answer that cannot be used is free, and the operator’s loss', () => {
   const failures: Readonly<Record<string, Script>> = {
     garbage: answerBytes(Buffer.from('<html>')),

@@ -10,13 +10,7 @@ import { readRanking } from '../../src/providers/rerank/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import {
-  answerBytes,
-  answerJson,
-  answerStatus,
-  holdBack,
-  type Script,
-} from '../support/upstream.ts';
+import { answerBytes, answerJson, answerStatus, type Script } from '../support/upstream.ts';
 import { rowsOf } from '../support/rows.ts';
 
 const creditMicros = 1_000_000;
@@ -270,19 +264,6 @@ describe('a failure is free', () => {
     assert.deepEqual([reply.status, reply.error.code], [400, 'context_length_exceeded']);
     await assertBooked(owner, {});
   });
-});
-
-test('two keys at once hold and pay for themselves', async () => {
-  const held = holdBack(answerJson(byUnits(1)));
-  gateway.upstream.on(paths.cohere, held.script);
-  const owners = [await newKey(), await newKey()];
-  const replies = owners.map(({ key }) => ask(key));
-  await gateway.upstream.request(gateway.upstream.requests.length + 1);
-  for (const { account } of owners)
-    assert.equal((await gateway.balance(account)).heldMicros, 3_000);
-  held.release();
-  for (const reply of await Promise.all(replies)) assert.equal(reply.costMicros, 3_000);
-  for (const owner of owners) await assertBooked(owner, { charged: 3_000 });
 });
 
 test('a balance that is too small is refused with what would fit', async () => {

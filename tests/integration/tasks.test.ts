@@ -5,6 +5,7 @@ import { after, beforeEach, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { rowOf } from '../support/rows.ts';
 import { taskSamples, type TaskSample } from '../support/task-samples.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus, hang, thenReset, type Script } from '../support/upstream.ts';
@@ -103,11 +104,7 @@ function describeTask(task: TaskSample): void {
       const reply = await ask(made);
       assert.deepEqual([reply.status, reply.costMicros], [200, task.lostMicros], reply.text);
       await assertCharged(made, task.lostMicros);
-      const { usage_source } = await gateway.database.read
-        .selectFrom('charges')
-        .select('usage_source')
-        .where('id', '=', reply.requestId)
-        .executeTakeFirstOrThrow();
+      const { usage_source } = await rowOf(gateway.database, 'charges', { id: reply.requestId });
       assert.equal(usage_source, 'estimate');
     });
 
