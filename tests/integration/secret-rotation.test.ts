@@ -223,26 +223,52 @@ test('a stored answer is replayed after a rotation, and without its secret its r
 
 testOn(
   'sqlite',
-  'kept bodies are read as long as their secret is accepted, and delay its retirement',
+  'kept bodies, links to images and sessions last as long as their secret is accepted',
   async () => {
     const second = nextSecret();
-    const owner = await signIn(gateway);
-    const made = await gateway.makeKey({ account: owner.account, bodyDays: 7 });
-    const body = chat.body();
-    const { requestId } = await gateway.post(chat.path, { key: made.key, body });
-    await gateway.program.app.gateway.observe.bodies.flush();
-    await restart(second, first);
+    const { cookie, ...who } = await signIn(gateway, { passwordHash });
+    const forged = cookie.replace(
+      /\.[^.]+$/,
+      `.${encodeURIComponent(Buffer.alloc(32).toString('base64'))}`,
+    );
+    const statusOf = async (text: string) =>
+      (await new DashboardClient(gateway.url, { ...who, cookie: text }).get('/profile')).status;
+
+    const made = await gateway.makeKey({ account: who.account, bodyDays: 7 });
+    const { requestId } = await gateway.post(chat.path, { key: made.key, body: chat.body() });
+    const { images, observe } = gateway.program.app.gateway;
+    await observe.bodies.flush();
     type Shown = { readonly kept: { readonly request: { readonly text: string } } | null };
-    const show = async () => {
-      const user = await signIn(gateway, { account: owner.account });
-      const path = `/accounts/${owner.account}/requests/${requestId}/bodies`;
-      return (await user.get(path)).json<Shown & { readonly reason: string | null }>();
+    const bodies = async () => {
+      const user = await signIn(gateway, { account: who.account });
+      const path = `/accounts/${who.account}/requests/${requestId}/bodies`;
+      const { kept, reason } = (await user.get(path)).json<Shown & { readonly reason: unknown }>();
+      return kept === null ? reason : (JSON.parse(kept.request.text) as object);
     };
-    assert.deepEqual(JSON.parse((await show()).kept!.request.text), body);
-    assert.equal((await statusOfSecrets()).can_retire, false);
+
+    const image = {
+      bytes: Buffer.from('not looked at'),
+      mediaType: 'image/png',
+      width: 1,
+      height: 1,
+    } as const;
+    const stored = await images.store.put(image);
+    const link = () => createImageLinks([createSecret(first)]).sign(gateway.url, stored);
+
+    const seen = async () => ({
+      session: await statusOf(cookie),
+      link: (await fetch(link())).status,
+      bodies: await bodies(),
+    });
+    const works = { session: 200, link: 200, bodies: chat.body() };
+    assert.deepEqual(await seen(), works);
+    await restart(second, first);
+    assert.deepEqual(await seen(), works);
+    assert.equal(await statusOf(forged), 401);
+    await assert.rejects(retire(), /sessions, replays, kept bodies and links to images .* until/);
     await retire('--force');
     await restart(second);
-    assert.deepEqual(await show(), { kept: null, reason: 'unreadable' });
+    assert.deepEqual(await seen(), { session: 401, link: 404, bodies: 'unreadable' });
   },
 );
 
@@ -259,42 +285,6 @@ testOn(
     assert.deepEqual([await cacheOf(), await cacheOf()], [undefined, 'hit']);
   },
 );
-
-testOn('sqlite', 'an image link works as long as its secret is accepted', async () => {
-  const second = nextSecret();
-  const { store } = gateway.program.app.gateway.images;
-  const image = {
-    bytes: Buffer.from('not looked at'),
-    mediaType: 'image/png',
-    width: 1,
-    height: 1,
-  } as const;
-  const stored = await store.put(image);
-  const link = () => createImageLinks([createSecret(first)]).sign(gateway.url, stored);
-  assert.equal((await fetch(link())).status, 200);
-  await restart(second, first);
-  assert.equal((await fetch(link())).status, 200);
-  await retire('--force');
-  await restart(second);
-  assert.equal((await fetch(link())).status, 404);
-});
-
-testOn('sqlite', 'sessions survive a rotation, and end with their secret', async () => {
-  const second = nextSecret();
-  const { cookie, ...who } = await signIn(gateway, { passwordHash });
-  const forged = cookie.replace(
-    /\.[^.]+$/,
-    `.${encodeURIComponent(Buffer.alloc(32).toString('base64'))}`,
-  );
-  const status = async (text: string) =>
-    (await new DashboardClient(gateway.url, { ...who, cookie: text }).get('/profile')).status;
-  assert.equal(await status(cookie), 200);
-  await restart(second, first);
-  assert.deepEqual([await status(cookie), await status(forged)], [200, 401]);
-  await retire('--force');
-  await restart(second);
-  assert.equal(await status(cookie), 401);
-});
 
 test('the second factor survives a rotation: the app without the old secret, backup codes with it', async () => {
   const second = nextSecret();
