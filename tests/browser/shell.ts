@@ -21,15 +21,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const accountPages = [
-  'Overview',
-  'Keys',
-  'Requests',
-  'Models',
-  'Playground',
-  'Billing',
-  'Settings',
-];
+const accountPages = 'Overview Keys Requests Models Playground Billing Settings'.split(' ');
 const operatorPages = [
   'Accounts',
   'All keys',

@@ -38,21 +38,10 @@ async function refuseAuditRows({ url, write }: Database): Promise<() => Promise<
  * Rate limit counters and used codes, which stay counted, and the gateways' own bookkeeping. Locking
  * an account raises a revision, after which gateways only read again what has not changed.
  */
-const notCompared = [
-  'revisions',
-  'attempts',
-  'used_codes',
-  'activity_days',
-  'recent_errors',
-  'request_log',
-  'latency_sums',
-  'activity_hours',
-  'activity_tag_days',
-  'key_uses',
-  'provider_hours',
-  'hold_owners',
-  'sealing',
-];
+const notCompared = (
+  'revisions attempts used_codes activity_days recent_errors request_log latency_sums ' +
+  'activity_hours activity_tag_days key_uses provider_hours hold_owners sealing'
+).split(' ');
 
 /** Looked up once, which takes longer than to read the rows. */
 const comparedTables = new WeakMap<Database, Promise<string[]>>();

@@ -16,16 +16,8 @@ test('an address is reported without its password', () => {
 });
 
 test('every failure that an operator can fix says how', () => {
-  const codes = [
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    '28P01',
-    '3D000',
-    '42501',
-    '57P03',
-    '53300',
-    'SELF_SIGNED_CERT_IN_CHAIN',
-  ];
+  const codes =
+    'ECONNREFUSED ENOTFOUND 28P01 3D000 42501 57P03 53300 SELF_SIGNED_CERT_IN_CHAIN'.split(' ');
   const errors = codes.map((code) => Object.assign(new Error('hush'), { code }));
   const messages = [
     'The server does not support SSL connections',
@@ -73,16 +65,7 @@ test('any other error is returned unchanged', () => {
 test('an unavailable server is distinguished from a wrong statement', () => {
   const withCode = (code: string, fields: object = {}) =>
     Object.assign(new Error('x'), { code, ...fields });
-  for (const code of [
-    '57P01',
-    '08006',
-    '53300',
-    '53100',
-    '25006',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'EPIPE',
-  ])
+  for (const code of '57P01 08006 53300 53100 25006 ECONNREFUSED ECONNRESET EPIPE'.split(' '))
     assert.ok(isServerUnavailable(withCode(code)), code);
   assert.ok(isServerUnavailable(withCode('ENOENT', { syscall: 'connect' })));
   assert.ok(isServerUnavailable(new Error('Connection terminated unexpectedly')));

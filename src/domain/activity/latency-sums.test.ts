@@ -4,13 +4,10 @@ import fc from '../../../tests/support/property.ts';
 import { latencySumsOf, latencySumsOfTag, periodsOf } from './latency-sums.ts';
 
 test('a range is made of whole months and days', () => {
-  assert.deepEqual(periodsOf('2026-01-30', '2026-03-02'), [
-    '2026-01-30',
-    '2026-01-31',
-    '2026-02',
-    '2026-03-01',
-    '2026-03-02',
-  ]);
+  assert.deepEqual(
+    periodsOf('2026-01-30', '2026-03-02'),
+    '2026-01-30 2026-01-31 2026-02 2026-03-01 2026-03-02'.split(' '),
+  );
   assert.deepEqual(periodsOf('2024-02-01', '2024-02-29'), ['2024-02']);
   assert.equal(periodsOf('2026-01-01', '2026-12-31').length, 12);
 });

@@ -31,13 +31,10 @@ function consistent(answer: Answer): { ids: string[]; reason: Stop['reason'] } {
 }
 
 test('calls with the same id get different ids, and other ids are kept', () => {
-  assert.deepEqual(consistent(answerOf(['a', 'b', 'a', 'a_2', 'a'], 'tool-calls')).ids, [
-    'a',
-    'b',
-    'a_2',
-    'a_2_2',
-    'a_3',
-  ]);
+  assert.deepEqual(
+    consistent(answerOf(['a', 'b', 'a', 'a_2', 'a'], 'tool-calls')).ids,
+    'a b a_2 a_2_2 a_3'.split(' '),
+  );
 });
 
 test('the time for calls with the same id grows about linearly', () => {

@@ -332,13 +332,10 @@ test('what Messages cannot express is refused by name', () => {
 });
 
 test('model generations are recognised by every form of their ids', () => {
-  for (const id of [
-    'claude-3-7-sonnet-latest',
-    'claude-sonnet-4-20250514',
-    'claude-opus-4-1',
-    'claude-haiku-4-5-20251001',
-    'gpt-x',
-  ]) {
+  for (const id of (
+    'claude-3-7-sonnet-latest claude-sonnet-4-20250514 claude-opus-4-1 ' +
+    'claude-haiku-4-5-20251001 gpt-x'
+  ).split(' ')) {
     assert.equal(claudeTraits(id).thinking, 'budget', id);
   }
   for (const id of [
@@ -347,13 +344,10 @@ test('model generations are recognised by every form of their ids', () => {
     'anthropic.claude-opus-4-6-v1',
   ])
     assert.equal(claudeTraits(id).thinking, 'both', id);
-  for (const id of [
-    'claude-opus-4-7',
-    'claude-sonnet-5',
-    'claude-fable-5-2',
-    'claude-haiku-5-5-20261001',
-    'claude-mythos-preview',
-  ]) {
+  for (const id of (
+    'claude-opus-4-7 claude-sonnet-5 claude-fable-5-2 claude-haiku-5-5-20261001 ' +
+    'claude-mythos-preview'
+  ).split(' ')) {
     assert.equal(claudeTraits(id).thinking, 'adaptive', id);
   }
 });

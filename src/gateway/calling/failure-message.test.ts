@@ -100,14 +100,7 @@ test('keys, addresses and ids of the operator are taken out, and the message is 
     'Incorrect API key provided: sk-proj-abcdef1234567890. See https://platform.example.com/keys?x=1 or mail ops@example.com; ' +
     'organisation org-Ab12Cd34Ef56, project proj_9f8e7d6c5b4a, Bearer abc.def-ghi and AIzaSyA1234567890.';
   const clean = scrub(message);
-  for (const secret of [
-    'abcdef1234567890',
-    'example.com',
-    'Ab12Cd34',
-    '9f8e7d6c',
-    'abc.def',
-    'SyA123',
-  ]) {
+  for (const secret of 'abcdef1234567890 example.com Ab12Cd34 9f8e7d6c abc.def SyA123'.split(' ')) {
     assert.ok(!clean.includes(secret), `${secret} in: ${clean}`);
   }
   assert.equal(scrub('x'.repeat(2_000)).length, 500);

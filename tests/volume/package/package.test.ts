@@ -132,13 +132,10 @@ test('the package has the built program and nothing else', () => {
   const folder = join(unpacked, 'package');
   const found = filesIn(folder);
   const ownFiles = found.filter((file) => !file.startsWith('dist/package/'));
-  assert.deepEqual(ownFiles, [
-    'LICENSE',
-    'README.md',
-    'bin/node.mjs',
-    'bin/tollgate.mjs',
-    'package.json',
-  ]);
+  assert.deepEqual(
+    ownFiles,
+    'LICENSE README.md bin/node.mjs bin/tollgate.mjs package.json'.split(' '),
+  );
 
   const built = join(folder, 'dist', 'package');
   const code = filesIn(built).filter((file) => !/^(?:dashboard|docs)\//.test(file));
