@@ -13,86 +13,29 @@ const source = join(root, 'src');
  * Each part of `src/` and the parts it may import beside itself. Parts of `domain/` do not import
  * one another.
  */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['cli'],
-  'first-start.ts': ['management/changes', 'domain', 'db', 'lib'],
-  'app.ts': ['serving.ts', 'threads', 'first-start.ts', 'gateway', 'domain', 'config', 'db', 'lib'],
-  'serving.ts': [
-    'threads',
-    'server',
-    'management',
-    'gateway',
-    'domain',
-    'events',
-    'terms',
-    'canonical',
-    'config',
-    'db',
-    'lib',
-  ],
-  threads: [
-    'app.ts',
-    'serving.ts',
-    'first-start.ts',
-    'server',
-    'gateway',
-    'domain',
-    'config',
-    'db',
-    'lib',
-  ],
-  cli: [
-    'app.ts',
-    'threads',
-    'reference',
-    'gateway',
-    'management/changes',
-    'domain',
-    'terms',
-    'canonical',
-    'config',
-    'db',
-    'lib',
-  ],
-  management: [
-    'events',
-    'server',
-    'gateway',
-    'formats',
-    'management/changes',
-    'domain',
-    'management/contract',
-    'terms',
-    'canonical',
-    'config',
-    'db',
-    'lib',
-  ],
-  'management/changes': ['domain', 'terms', 'canonical', 'config', 'db', 'lib'],
-  server: [
-    'events',
-    'reference',
-    'gateway',
-    'formats',
-    'domain',
-    'terms',
-    'canonical',
-    'config',
-    'db',
-    'lib',
-  ],
-  reference: ['formats', 'domain', 'management/contract', 'terms', 'canonical', 'config', 'lib'],
-  gateway: ['events', 'formats', 'providers', 'domain', 'terms', 'canonical', 'config', 'lib'],
-  providers: ['formats', 'terms', 'canonical', 'lib'],
-  formats: ['terms', 'canonical', 'lib'],
-  'management/contract': ['terms', 'canonical', 'lib'],
-  domain: ['events', 'terms', 'canonical', 'config', 'db', 'lib'],
-  config: ['terms', 'canonical', 'lib'],
-  db: ['lib'],
-  events: ['terms', 'canonical', 'lib'],
-  terms: ['canonical', 'lib'],
-  canonical: ['lib'],
-  lib: [],
+const allowed: Readonly<Record<string, string>> = {
+  'main.ts': 'cli',
+  'first-start.ts': 'management/changes domain db lib',
+  'app.ts': 'serving.ts threads first-start.ts gateway domain config db lib',
+  'serving.ts': 'threads server management gateway domain events terms canonical config db lib',
+  threads: 'app.ts serving.ts first-start.ts server gateway domain config db lib',
+  cli: 'app.ts threads reference gateway management/changes domain terms canonical config db lib',
+  management:
+    'events server gateway formats management/changes domain management/contract terms canonical config db lib',
+  'management/changes': 'domain terms canonical config db lib',
+  server: 'events reference gateway formats domain terms canonical config db lib',
+  reference: 'formats domain management/contract terms canonical config lib',
+  gateway: 'events formats providers domain terms canonical config lib',
+  providers: 'formats terms canonical lib',
+  formats: 'terms canonical lib',
+  'management/contract': 'terms canonical lib',
+  domain: 'events terms canonical config db lib',
+  config: 'terms canonical lib',
+  db: 'lib',
+  events: 'terms canonical lib',
+  terms: 'canonical lib',
+  canonical: 'lib',
+  lib: '',
 };
 
 /** Node modules and packages that pure parts may use. None of them reads or writes anything. */
@@ -173,10 +116,11 @@ function partOf(file: string): string {
 test('every import is allowed by the table', () => {
   const breaches = files.flatMap((file) => {
     const from = partOf(file);
-    assert.ok(allowed[from], `src/${from} is not in the table`);
+    assert.ok(allowed[from] !== undefined, `src/${from} is not in the table`);
     return importsExcept(
       file,
-      (target) => target.startsWith('..') || [from, ...allowed[from]!].includes(partOf(target)),
+      (target) =>
+        target.startsWith('..') || [from, ...allowed[from]!.split(' ')].includes(partOf(target)),
     );
   });
   assert.deepEqual(breaches, []);
@@ -380,30 +324,14 @@ test('no wire format imports another', () => {
 });
 
 test('wire formats hold the same files', () => {
-  const ofUpstreams = [
-    'errors.ts',
-    'index.ts',
-    'read-answer.ts',
-    'read-stream.ts',
-    'stop.ts',
-    'usage.ts',
-    'write-request.ts',
-  ];
-  const ofClients = [
-    ...ofUpstreams,
-    'field-verdicts.ts',
-    'parse-request.ts',
-    'read-request.ts',
-    'relay-answer.ts',
-    'relay-request.ts',
-    'relay-stream.ts',
-    'schema.ts',
-    'shared-credential.ts',
-    'write-answer.ts',
-    'write-stream.ts',
-  ];
+  const ofUpstreams =
+    'errors.ts index.ts read-answer.ts read-stream.ts stop.ts usage.ts write-request.ts';
+  const ofClients =
+    `${ofUpstreams} field-verdicts.ts parse-request.ts read-request.ts relay-answer.ts relay-request.ts ` +
+    'relay-stream.ts schema.ts shared-credential.ts write-answer.ts write-stream.ts';
   const missing = Object.entries({ ...upstreamFormats, ...clientFormats }).flatMap(([name]) =>
     (Object.hasOwn(clientFormats, name) ? ofClients : ofUpstreams)
+      .split(' ')
       .map((file) => `formats/${name}/${file}`)
       .filter((file) => !files.includes(file)),
   );

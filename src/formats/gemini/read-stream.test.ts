@@ -27,7 +27,7 @@ const call = (name: string, args: object, more: object = {}) => ({
   functionCall: { name, args },
   ...more,
 });
-const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
+const types = (events: Iterable<StreamEvent>) => Array.from(events, ({ type }) => type).join(' ');
 
 test('texts of several chunks form one block, and thoughts another', () => {
   const events = readChunks(
@@ -36,18 +36,10 @@ test('texts of several chunks form one block, and thoughts another', () => {
     answerBody([{ text: 'Four' }], null),
     answerBody([{ text: '.' }]),
   );
-  assert.deepEqual(types(events), [
-    'start',
-    'thinking-start',
-    'thinking-delta',
-    'thinking-delta',
-    'thinking-end',
-    'text-start',
-    'text-delta',
-    'text-delta',
-    'text-end',
-    'finish',
-  ]);
+  assert.equal(
+    types(events),
+    'start thinking-start thinking-delta thinking-delta thinking-end text-start text-delta text-delta text-end finish',
+  );
 });
 
 test('the start counts the input before anything is generated', () => {
@@ -161,20 +153,12 @@ const stops: [finishReason: string, parts: object[], reason: string][] = [
   ['STOP', [call('f', {})], 'tool-calls'],
   ['MAX_TOKENS', [call('f', {})], 'length'],
   ['CONTINUATION', [{ text: 'x' }], 'length'],
-  ...[
-    'SAFETY',
-    'RECITATION',
-    'LANGUAGE',
-    'BLOCKLIST',
-    'PROHIBITED_CONTENT',
-    'SPII',
-    'OTHER',
-    'IMAGE_SAFETY',
-    'NO_IMAGE',
-    'ESCALATION',
-    'PUP_LIMITED_DISABLED',
-    'MODEL_ARMOR',
-  ].map((reason): [string, object[], string] => [reason, [{ text: 'x' }], 'content-filter']),
+  ...(
+    'SAFETY RECITATION LANGUAGE BLOCKLIST PROHIBITED_CONTENT SPII OTHER IMAGE_SAFETY NO_IMAGE ' +
+    'ESCALATION PUP_LIMITED_DISABLED MODEL_ARMOR'
+  )
+    .split(' ')
+    .map((reason): [string, object[], string] => [reason, [{ text: 'x' }], 'content-filter']),
   ['FINISH_REASON_UNSPECIFIED', [{ text: 'x' }], 'end'],
   ['SOME_NEW_REASON', [{ text: 'x' }], 'end'],
 ];
@@ -195,16 +179,9 @@ for (const [finishReason, parts, reason] of stops) {
   });
 }
 
-for (const blockReason of [
-  'SAFETY',
-  'OTHER',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'IMAGE_SAFETY',
-  'MODEL_ARMOR',
-  'JAILBREAK',
-  'NEW',
-]) {
+const blockReasons =
+  'SAFETY OTHER BLOCKLIST PROHIBITED_CONTENT IMAGE_SAFETY MODEL_ARMOR JAILBREAK NEW';
+for (const blockReason of blockReasons.split(' ')) {
   test(`a prompt blocked for ${blockReason} gives an empty, filtered answer`, () => {
     const blocked = { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 4 } };
     const answer = {
@@ -375,7 +352,7 @@ test('after its end a stream emits nothing more, and [DONE] is ignored', () => {
   const reader = readStream();
   reader.push(dataEvent(answerBody([{ text: 'x' }])));
   assert.deepEqual(reader.push(dataEvent('[DONE]')), []);
-  assert.deepEqual(types([...reader.end()]), ['text-end', 'finish']);
+  assert.equal(types(reader.end()), 'text-end finish');
   assert.deepEqual([reader.push(dataEvent(answerBody([{ text: 'x' }]))), reader.end()], [[], []]);
   assert.equal(readAll([dataEvent('')]).at(-1)!.type, 'error');
 });
@@ -391,15 +368,8 @@ test('an empty signed text at the end of a stream does not separate the sources 
   };
   const withSource = { ...last, candidates: [{ ...last.candidates[0], ...source }] };
   const events = readChunks(answerBody([{ text: 'Four' }], null), withSource);
-  assert.deepEqual(types(events), [
-    'start',
-    'text-start',
-    'text-delta',
-    'citation',
-    'text-end',
-    'thinking-start',
-    'thinking-signature',
-    'thinking-end',
-    'finish',
-  ]);
+  assert.equal(
+    types(events),
+    'start text-start text-delta citation text-end thinking-start thinking-signature thinking-end finish',
+  );
 });
