@@ -16,6 +16,8 @@ export type Tokens = {
   readonly toolUse?: number;
 };
 
+const none = { cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, audio: 0, toolUse: 0 };
+
 export type Content = { readonly text: string; readonly tokens: Tokens | null };
 
 export type WireName = 'responses' | 'chat' | 'messages';
@@ -103,13 +105,8 @@ function responseItem(status: string, content: readonly object[]): object {
   return { id: 'msg_upstream1', type: 'message', status, role: 'assistant', content };
 }
 
-function responseUsage({
-  input,
-  cacheRead = 0,
-  cacheWrite = 0,
-  cacheWrite1h = 0,
-  output,
-}: Tokens): object {
+function responseUsage(tokens: Tokens): object {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output } = { ...none, ...tokens };
   const inputTokens = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     input_tokens: inputTokens,
@@ -173,14 +170,8 @@ function chatBody({ text, tokens }: Content): object {
   };
 }
 
-function chatUsage({
-  input,
-  cacheRead = 0,
-  cacheWrite = 0,
-  cacheWrite1h = 0,
-  audio = 0,
-  output,
-}: Tokens): object {
+function chatUsage(tokens: Tokens): object {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, audio, output } = { ...none, ...tokens };
   const promptTokens = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     prompt_tokens: promptTokens,
@@ -235,13 +226,8 @@ function messageHead(): object {
   };
 }
 
-function messageUsage({
-  input,
-  cacheRead = 0,
-  cacheWrite = 0,
-  cacheWrite1h = 0,
-  output,
-}: Tokens): object {
+function messageUsage(tokens: Tokens): object {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output } = { ...none, ...tokens };
   return {
     input_tokens: input,
     cache_read_input_tokens: cacheRead,
@@ -298,15 +284,11 @@ function geminiHead(parts: readonly object[], finishReason?: string): object {
 }
 
 /** Gemini reports no cache writes: its implicit cache charges them as plain input. */
-function geminiUsage({
-  input,
-  cacheRead = 0,
-  cacheWrite = 0,
-  cacheWrite1h = 0,
-  audio = 0,
-  output,
-  toolUse = 0,
-}: Tokens): object {
+function geminiUsage(tokens: Tokens): object {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, audio, output, toolUse } = {
+    ...none,
+    ...tokens,
+  };
   const promptTokenCount = input + cacheRead + cacheWrite + cacheWrite1h;
   return {
     promptTokenCount,
@@ -342,13 +324,8 @@ function converseBody({ text, tokens }: Content): object {
   };
 }
 
-function converseUsage({
-  input,
-  cacheRead = 0,
-  cacheWrite = 0,
-  cacheWrite1h = 0,
-  output,
-}: Tokens): object {
+function converseUsage(tokens: Tokens): object {
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output } = { ...none, ...tokens };
   return {
     inputTokens: input,
     cacheReadInputTokens: cacheRead,

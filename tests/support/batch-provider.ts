@@ -1,6 +1,7 @@
 // A provider's batch APIs in the forms of all hosts, for `upstream.on('*', provider.script)`. It keeps its
 // own bill: a line is billed once, when its batch runs, even if nobody reads its result.
 import { setTimeout } from 'node:timers/promises';
+import type { Json } from './plain/reading.ts';
 import type { Script } from './upstream.ts';
 
 type Request = Parameters<Script>[1];
@@ -205,8 +206,8 @@ export class BatchProvider {
   }
 
   #create({ body }: Request, form: HostForm, id: string): Reply {
-    const asked = body as AskedBatch;
-    const fileId = asked.input_file_id ?? asked.input_files?.[0] ?? null;
+    const asked = body as Json;
+    const fileId = (asked.input_file_id ?? asked.input_files?.[0] ?? null) as string | null;
     const file = fileId === null ? '' : this.files.get(fileId)!.trimEnd();
     const begun = {
       form,
@@ -295,34 +296,11 @@ export class BatchProvider {
 
 const nothing = { metadata: null, endpoint: '', createdMs: Date.now(), inputFileId: null } as const;
 
-type AskedBatch = {
-  readonly input_file_id?: string;
-  readonly input_files?: readonly string[];
-  readonly endpoint?: string;
-  readonly metadata?: unknown;
-  readonly requests?: readonly { readonly custom_id: string; readonly params: Body }[];
-  readonly batch_requests?: readonly {
-    readonly batch_request_id: string;
-    readonly batch_request: { readonly chat_get_completion: Body };
-  }[];
-  readonly batch?: {
-    readonly displayName: string;
-    readonly inputConfig: {
-      readonly requests: {
-        readonly requests: readonly {
-          readonly request: Body;
-          readonly metadata: { readonly custom_id: string };
-        }[];
-      };
-    };
-  };
-};
-
 type Host = {
   /** True: results come in files, failures apart. */
   readonly hasFiles: boolean;
   /** Lines that come with the request. */
-  readonly lines?: (asked: AskedBatch) => Line[];
+  readonly lines?: (asked: Json) => readonly Line[];
   readonly write: (customId: string, answer: Answer) => object;
   /** The result of a line that did not run; left out: it has none. */
   readonly unrun?: (customId: string, status: Status) => object;
@@ -363,7 +341,7 @@ const hosts: Readonly<Record<HostForm, Host>> = {
   anthropic: {
     hasFiles: false,
     lines: ({ requests }) =>
-      requests!.map(({ custom_id, params }) => ({ custom_id, body: params })),
+      (requests as Json[]).map(({ custom_id, params }) => ({ custom_id, body: params })),
     write: (custom_id, { status, body }) => ({
       custom_id,
       result:
@@ -413,7 +391,7 @@ const hosts: Readonly<Record<HostForm, Host>> = {
   gemini: {
     hasFiles: false,
     lines: ({ batch }) =>
-      batch!.inputConfig.requests.requests.map(({ request, metadata }) => ({
+      (batch.inputConfig.requests.requests as Json[]).map(({ request, metadata }) => ({
         custom_id: metadata.custom_id,
         body: request,
       })),
@@ -442,7 +420,7 @@ const hosts: Readonly<Record<HostForm, Host>> = {
   xai: {
     hasFiles: false,
     lines: ({ batch_requests: requests }) =>
-      requests!.map(({ batch_request_id, batch_request }) => ({
+      (requests as Json[]).map(({ batch_request_id, batch_request }) => ({
         custom_id: batch_request_id,
         body: batch_request.chat_get_completion,
       })),

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
-import type { Model } from './model.ts';
+import { modelAt } from '../../../tests/support/model-at.ts';
 
 const models = [
-  model('claude-haiku-4-5', 'anthropic', ['anthropic']),
-  model('gpt-4o', 'openai', ['openai', 'azure']),
-  model('gpt-4o-2024-05-13', 'openai', ['openai']),
-  model('magistral-medium-latest', 'mistral', ['mistral']),
-  model('llama-3.1-8b', 'meta', ['groq']),
-  model('meta/llama', 'acme', ['local']),
-  model('llama', 'meta', ['local']),
-  model('meta/solo', 'acme', ['local']),
-  model('solo-20250101', 'meta', ['local']),
-  model('MiniMax-M3', 'Minimax', ['minimax']),
-  model('acme/deep/id', 'acme', ['local']),
+  modelAt('claude-haiku-4-5', 'anthropic', ['anthropic']),
+  modelAt('gpt-4o', 'openai', ['openai', 'azure']),
+  modelAt('gpt-4o-2024-05-13', 'openai', ['openai']),
+  modelAt('magistral-medium-latest', 'mistral', ['mistral']),
+  modelAt('llama-3.1-8b', 'meta', ['groq']),
+  modelAt('meta/llama', 'acme', ['local']),
+  modelAt('llama', 'meta', ['local']),
+  modelAt('meta/solo', 'acme', ['local']),
+  modelAt('solo-20250101', 'meta', ['local']),
+  modelAt('MiniMax-M3', 'Minimax', ['minimax']),
+  modelAt('acme/deep/id', 'acme', ['local']),
 ];
 const aliases = new Map([
   ['fast', models[0]!],
@@ -108,35 +108,3 @@ test('the live routes are those with an enabled provider, in order', () => {
 test('the list contains every model in order', () => {
   assert.deepEqual(catalog.list(), models);
 });
-
-function model(id: string, ownedBy: string, providers: readonly string[]): Model {
-  return {
-    id,
-    type: 'chat',
-    dimensions: null,
-    displayName: id,
-    ownedBy,
-    createdAtSeconds: 0,
-    retirement: null,
-    contextTokens: 2,
-    maxInputTokens: 1,
-    maxOutputTokens: 1,
-    supports: { thinking: false, streaming: true, vision: false, audio: false, tools: true },
-    routes: providers.map((provider, rank) => ({
-      provider,
-      upstreamModel: id,
-      api: null,
-      rank,
-      weight: 1,
-      contextTokens: null,
-      lacks: new Set(),
-      costPpm: 1_000_000,
-      batchModel: null,
-    })),
-    prices: [],
-    toolPrices: {},
-    passFields: new Set(),
-    marksCache: true,
-    timeouts: {},
-  };
-}

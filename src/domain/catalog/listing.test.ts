@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { modelAt } from '../../../tests/support/model-at.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { createCatalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
@@ -369,35 +370,5 @@ function model(
   provider: string,
   prices: Parameters<typeof readPrices>[0]['prices'],
 ): Model {
-  return {
-    id,
-    type: 'chat',
-    dimensions: null,
-    displayName: `The ${id}`,
-    ownedBy: provider,
-    createdAtSeconds: 1_700_000_000,
-    retirement: null,
-    contextTokens: 120,
-    maxInputTokens: 100,
-    maxOutputTokens: 20,
-    supports: { thinking: true, streaming: true, vision: false, audio: false, tools: true },
-    routes: [
-      {
-        provider,
-        upstreamModel: id,
-        api: null,
-        rank: 0,
-        weight: 1,
-        contextTokens: null,
-        lacks: new Set(),
-        costPpm: 1_000_000,
-        batchModel: null,
-      },
-    ],
-    prices: readPrices({ prices }, false),
-    toolPrices: {},
-    passFields: new Set(),
-    marksCache: true,
-    timeouts: {},
-  };
+  return modelAt(id, provider, [provider], { prices: readPrices({ prices }, false) });
 }
