@@ -4,7 +4,6 @@ import type { ChargeRecord } from '../../domain/ledger/commands.ts';
 import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { elapsedMs } from '../request.ts';
-import { conversationOf } from '../routing/conversation.ts';
 import type { CalledModel as Called, ModelTerms } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
 import { finalUse, useSoFar, type Used } from './used.ts';
@@ -169,7 +168,7 @@ function cacheFactsOf({ asked, terms, call }: Called): Partial<ChargeRecord> {
   if (route.isSandbox) return {};
   const routes = terms.plan.routesBeside(route);
   return {
-    conversation: conversationOf(asked).slice(0, conversationLength),
+    conversation: asked.conversation().slice(0, conversationLength),
     cacheMarks: written.cacheMarks,
     rankRoutes: routes > 1 ? routes : null,
   };

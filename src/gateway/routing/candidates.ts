@@ -6,7 +6,7 @@ import { withoutTiers, type AppliedPrice, type PriceFactor } from '../../domain/
 import { upstreamFormats } from '../../formats/registry.ts';
 import { keyOfRoute } from '../calling/shared-health.ts';
 import type { ChosenRoute } from './route.ts';
-import { conversationOf, drawFor } from './conversation.ts';
+import { drawFor } from './conversation.ts';
 import { orderRoutes } from './order.ts';
 import { findTools } from './own-tools.ts';
 import type { AskedTools } from './asked-tools.ts';
@@ -43,11 +43,7 @@ export function findCandidates(
 function inOrder(asked: ModelRequest, routes: readonly ChosenRoute[]): readonly ChosenRoute[] {
   // The sandbox plays all hosts and has no cache: the first one answers.
   if (routes[0]!.isSandbox) return orderRoutes(routes, () => 1);
-  let conversation: string | null = null;
-  return orderRoutes(routes, ({ name }) => {
-    conversation ??= conversationOf(asked);
-    return drawFor(conversation, keyOfRoute(name));
-  });
+  return orderRoutes(routes, ({ name }) => drawFor(asked.conversation(), keyOfRoute(name)));
 }
 
 /**

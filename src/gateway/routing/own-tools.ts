@@ -16,7 +16,9 @@ import {
 import type { ChosenRoute } from './route.ts';
 import type { ModelRequest } from './write-request.ts';
 
-type Query = Omit<ModelRequest, 'forwardable' | 'sessionId'> & { readonly route: ChosenRoute };
+type Query = Omit<ModelRequest, 'forwardable' | 'sessionId' | 'conversation'> & {
+  readonly route: ChosenRoute;
+};
 
 /**
  * Returns the tools that run beside the model of a route: the provider's, or else our search and our

@@ -78,6 +78,8 @@ export type ModelRequest = {
   readonly forwardable: ForwardableHeaders;
   /** The client's id of its conversation, from a header; null: none. */
   readonly sessionId: string | null;
+  /** Names its conversation. Worked out once: the text may be long. */
+  readonly conversation: () => string;
   /** What follows the client's messages: tools of ours. Left out: nothing. */
   readonly turns?: readonly Message[];
   /** As in IncomingRequest. */
@@ -85,7 +87,8 @@ export type ModelRequest = {
 };
 
 /** Counting names no conversation. */
-type ToWrite = Omit<ModelRequest, 'sessionId'> & Partial<Pick<ModelRequest, 'sessionId'>>;
+type ToWrite = Omit<ModelRequest, 'sessionId' | 'conversation'> &
+  Partial<Pick<ModelRequest, 'sessionId'>>;
 
 type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;

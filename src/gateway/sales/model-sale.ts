@@ -17,6 +17,7 @@ import { timeoutsFor } from '../calling/timeouts.ts';
 import type { Client, Headers } from '../client.ts';
 import { offerModel } from '../charging/model-offer.ts';
 import type { Offer } from '../charging/offer.ts';
+import { conversationOf } from '../routing/conversation.ts';
 import { drawingRightsOf } from '../routing/own-images.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { RoutePlan } from '../routing/plan.ts';
@@ -65,7 +66,8 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       },
       estimate() {
         const estimate = estimateInput(request, { model, routes });
-        const asked = {
+        let conversation: string | null = null;
+        const asked: ModelRequest = {
           gateway,
           key,
           model,
@@ -74,6 +76,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
           estimate,
           forwardable,
           sessionId,
+          conversation: () => (conversation ??= conversationOf(asked)),
           passed,
         };
         return {
