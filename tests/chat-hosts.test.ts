@@ -164,9 +164,7 @@ for (const [how, first] of [
     const { pieces } = playChat([
       chunk({ role: 'assistant', content: null }),
       chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: first }] }),
-      chunk({
-        tool_calls: [{ index: 0, function: { name: 'get_weather', arguments: '"a"' } }],
-      }),
+      chunk({ tool_calls: [{ index: 0, function: { name: 'get_weather', arguments: '"a"' } }] }),
       chunk({ tool_calls: [{ index: 0, function: { arguments: '}' } }] }),
       chunk({}, 'tool_calls'),
       usageChunk,

@@ -27,10 +27,7 @@ const bodies = (chat: unknown[], responses: unknown[], messages: Json[]) => ({
     max_tokens: 99,
     messages: [...messages, { role: 'user', content: 'Go on' }],
   },
-  gemini: {
-    model: 'm',
-    contents: asContents([...messages, { role: 'user', content: 'Go on' }]),
-  },
+  gemini: { model: 'm', contents: asContents([...messages, { role: 'user', content: 'Go on' }]) },
 });
 
 const shapes: Readonly<Record<string, Shape>> = {

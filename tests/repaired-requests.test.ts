@@ -19,10 +19,7 @@ const openAi = { model: 'gpt-5.4', isOpenAi: true } as const;
 function sent(way: Way, body: object, changes: Partial<UpstreamTarget> = {}) {
   const needed = way.client === 'messages' ? { model: 'm', max_tokens: 99 } : { model: 'm' };
   const written = writtenRequest(way, { ...needed, ...body }, changes);
-  return {
-    body: JSON.parse(JSON.stringify(written.body)) as JsonObject,
-    ignored: written.ignored,
-  };
+  return { body: JSON.parse(JSON.stringify(written.body)) as JsonObject, ignored: written.ignored };
 }
 
 const chatMessages = (messages: readonly object[], changes: Partial<UpstreamTarget> = {}) =>
@@ -243,9 +240,7 @@ test('JSON mode is named in a message where the client names it nowhere, or in i
   }
   const asked = {
     contents: [{ role: 'user', parts: [{ text: 'x' }] }],
-    generationConfig: {
-      responseMimeType: 'application/json',
-    },
+    generationConfig: { responseMimeType: 'application/json' },
   };
   for (const upstream of ['chat', 'responses'] as const)
     assert.ok(named(sent({ client: 'gemini', upstream }, asked, openAi).body));

@@ -293,9 +293,7 @@ describe('providers', () => {
   test('a known provider may have another kind and address', () => {
     const { config } = load(
       'providers: { google: { kind: openai-compatible, base_url: "https://h/v1", api_key: k } }',
-      {
-        GEMINI_API_KEY: 'k',
-      },
+      { GEMINI_API_KEY: 'k' },
     );
     assert.deepEqual([config.warnings, config.providers['google']!.enabled], [[], true]);
   });

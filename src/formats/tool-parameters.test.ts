@@ -44,11 +44,7 @@ test('parameters behind a reference or in an allOf of one move to the top', () =
         description: 'D',
         ...definitions,
       }),
-      {
-        ...named,
-        description: 'D',
-        ...definitions,
-      },
+      { ...named, description: 'D', ...definitions },
     );
   }
   // Keywords beside the reference are kept.

@@ -28,9 +28,7 @@ let operator: DashboardClient;
 before(async () => {
   stripe = await startStripe(hooks);
   gateway = await startGateway(
-    {
-      stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 },
-    },
+    { stripe: { ...stripe.config, fee_percent: 2.9, fee_fixed_cents: 30 } },
     { tuning: stripe.tuning },
   );
   stripe.sendTo(gateway.url);

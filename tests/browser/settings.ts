@@ -191,12 +191,7 @@ test('a session that the user ends is signed out', async () => {
   async function signInWith(userAgent: string) {
     const device = visitor(gateway);
     const body = { email: user.email, password };
-    await ok(
-      device.send('POST', '/auth/sign-in', {
-        body,
-        headers: { 'user-agent': userAgent },
-      }),
-    );
+    await ok(device.send('POST', '/auth/sign-in', { body, headers: { 'user-agent': userAgent } }));
     return device;
   }
 });

@@ -412,10 +412,7 @@ export const endpointSections: Sections = {
     ) => {
       const count = async (fields: object) =>
         (
-          await service.post(countPath, {
-            ...messages.body({ max_tokens: undefined }),
-            ...fields,
-          })
+          await service.post(countPath, { ...messages.body({ max_tokens: undefined }), ...fields })
         ).json();
       assert.ok(
         Number((await count({ system: 'Be brief.' }))['input_tokens']) >

@@ -66,11 +66,7 @@ const messages = (task: string): Agent => ({
   first: {
     max_tokens: 1_000,
     system: [{ type: 'text', text: instructions, ...mark }],
-    tools: toolNames.map((name) => ({
-      name,
-      description: describe(name),
-      input_schema: schema,
-    })),
+    tools: toolNames.map((name) => ({ name, description: describe(name), input_schema: schema })),
     messages: [{ role: 'user', content: [{ type: 'text', text: task, ...mark }] }],
   },
   next: (request, answer, content) => {

@@ -355,10 +355,7 @@ class Call {
 
   #wholeBody(): object {
     const { host, plan } = this.#options;
-    return wholeOf(host, {
-      text: word.repeat(plan.words).trim(),
-      tokens: this.#toldTokens(),
-    });
+    return wholeOf(host, { text: word.repeat(plan.words).trim(), tokens: this.#toldTokens() });
   }
 
   /** Nested too deeply to be forwarded, beside valid usage. */

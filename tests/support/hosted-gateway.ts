@@ -69,10 +69,7 @@ export const wires = {
 } as const satisfies Record<string, Host>;
 export type Wire = keyof typeof wires;
 
-export const thought = {
-  text: 'I must look.',
-  signature: 'c2lnbmF0dXJlIG9mIHRoZSB0aG91Z2h0',
-};
+export const thought = { text: 'I must look.', signature: 'c2lnbmF0dXJlIG9mIHRoZSB0aG91Z2h0' };
 
 /** A text, then calls of the function with these values of its one argument. */
 export const callTurn = (name: string, argument: string, ...values: string[]): Turn => ({

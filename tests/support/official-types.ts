@@ -68,10 +68,7 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
     'Usage',
     'MessageDeltaUsage',
     'GenerateContentResponseUsageMetadata',
-  ].map((type) => ({
-    type,
-    fields: { cost: { type: 'number' } },
-  })),
+  ].map((type) => ({ type, fields: { cost: { type: 'number' } } })),
   // Recordings of Google's API have the tier. Its caches have no price for writes, so the count is ours.
   {
     type: 'GenerateContentResponseUsageMetadata',

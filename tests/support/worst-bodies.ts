@@ -220,10 +220,7 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
       content: 'q',
     })),
     'messages of one role': converseMany(() => ({ role: 'user', content: 'q' })),
-    'empty messages': converseMany((_, i) => ({
-      role: i % 2 ? 'assistant' : 'user',
-      content: '',
-    })),
+    'empty messages': converseMany((_, i) => ({ role: i % 2 ? 'assistant' : 'user', content: '' })),
     instructions: converseMany(() => ({ role: 'system', content: 's' })),
     parts: askMany((wire) => part(wire, 'a')),
     'empty parts': askMany((wire) => part(wire, '')),
@@ -384,11 +381,7 @@ export function countBodies(bytes: number): OtherBody[] {
   return Object.entries(worstBodies(bytes)).flatMap(([name, make]) => {
     const { max_tokens: _unknown, stop_sequences: _stops, ...messages } = make('messages');
     return [
-      {
-        name,
-        path: '/v1/messages/count_tokens',
-        body: { model: 'on-messages', ...messages },
-      },
+      { name, path: '/v1/messages/count_tokens', body: { model: 'on-messages', ...messages } },
       {
         name,
         path: '/v1/responses/input_tokens',

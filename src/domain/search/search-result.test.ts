@@ -116,9 +116,7 @@ test('an address with unencoded characters is encoded', () => {
 test('positions count up, and there are at most `num` results without duplicates', () => {
   const pages = fc.array(
     fc.tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom('http', 'https', 'gopher')),
-    {
-      maxLength: 80,
-    },
+    { maxLength: 80 },
   );
   fc.assert(
     fc.property(pages, fc.integer({ min: 1, max: 50 }), (found, num) => {

@@ -20,10 +20,7 @@ const read = (fields: JsonObject = {}) => readRequest(requestFor(fields));
 const readMessages = (...messages: JsonObject[]): readonly Message[] => read({ messages }).messages;
 
 test('the smallest request has only its message', () => {
-  assert.deepEqual(read(), {
-    ...emptyRequest,
-    messages: [userTurn('Hi')],
-  });
+  assert.deepEqual(read(), { ...emptyRequest, messages: [userTurn('Hi')] });
 });
 
 test('leading system and developer messages are the system prompt, later ones stay in their place', () => {

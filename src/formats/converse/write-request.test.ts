@@ -39,10 +39,7 @@ const call = {
 const history = [
   userTurn('Weather?'),
   { role: 'assistant', content: [call, textPart('I look.')] },
-  {
-    role: 'tool',
-    content: [{ type: 'tool-result', callId: call.id, content: [], isError: true }],
-  },
+  { role: 'tool', content: [{ type: 'tool-result', callId: call.id, content: [], isError: true }] },
 ] as const satisfies CanonicalRequest['messages'];
 
 test('a plain request has messages, instructions and a limit', () => {
@@ -166,10 +163,7 @@ test('reasoning is asked for as each vendor wants it, and listed where it cannot
   assert.deepEqual(fieldsOf('openai.gpt-oss-120b-1:0'), [{ reasoning_effort: 'high' }, []]);
   assert.deepEqual(fieldsOf('us.openai.gpt-5.4'), [{ reasoning: { effort: 'high' } }, []]);
   assert.deepEqual(fieldsOf(claude), [
-    {
-      thinking: { type: 'adaptive', display: 'summarized' },
-      output_config: { effort: 'high' },
-    },
+    { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
     [],
   ]);
   assert.deepEqual(fieldsOf(llama), [undefined, ['reasoning_effort']]);

@@ -67,10 +67,7 @@ test('a keyword with an equivalent is replaced by it', () => {
   });
   assert.deepEqual(
     fit({ properties: { a: { $ref: '#/definitions/x' } }, definitions: { x: { const: 1 } } }),
-    {
-      schema: { properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { enum: [1] } } },
-      lost: [],
-    },
+    { schema: { properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { enum: [1] } } }, lost: [] },
   );
   assert.deepEqual(fit({ type: 'array', items: [{ const: 1 }, text] }), {
     schema: { type: 'array', prefixItems: [{ enum: [1] }, text] },

@@ -148,9 +148,7 @@ for (const [name, [part, parts]] of Object.entries(mediaCases)) {
 
 test('a document that Gemini cannot read is refused by name', () => {
   const source = { kind: 'base64' as const, mediaType: 'application/msword', data: 'AAAA' };
-  const error = refusal({
-    messages: [userTurn({ type: 'document', name: 'a.doc', source })],
-  });
+  const error = refusal({ messages: [userTurn({ type: 'document', name: 'a.doc', source })] });
   assert.match(error.message, /"a\.doc" of type "application\/msword" .* send PDF, text or sound/);
 });
 
@@ -189,9 +187,7 @@ test('public storage and hosts that only look like Google’s are accepted', () 
     'https://notyoutube.com/a.png',
     'https://googleapis.com.example/a.png',
   ]) {
-    const { body } = write({
-      messages: [userTurn(image({ source: { kind: 'url', url } }))],
-    });
+    const { body } = write({ messages: [userTurn(image({ source: { kind: 'url', url } }))] });
     assert.deepEqual(body.contents[0]!.parts, [
       { fileData: { fileUri: url, mimeType: 'image/png' } },
     ]);
@@ -564,9 +560,7 @@ test('fields that Gemini lacks are listed', () => {
     ['detail'],
   );
   assert.deepEqual(
-    write({
-      messages: [userTurn({ type: 'image', detail: 'auto', source: png })],
-    }).ignored,
+    write({ messages: [userTurn({ type: 'image', detail: 'auto', source: png })] }).ignored,
     [],
   );
 });

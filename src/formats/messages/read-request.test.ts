@@ -105,13 +105,7 @@ test('documents keep their name, their context and, as text, their content', () 
         context: 'From 1990.',
         source: { type: 'text', media_type: 'text/plain', data: 'é' },
       },
-      {
-        type: 'document',
-        source: {
-          type: 'content',
-          content: [textPart('a'), textPart('b')],
-        },
-      },
+      { type: 'document', source: { type: 'content', content: [textPart('a'), textPart('b')] } },
     ),
   );
   assert.deepEqual(messages[0]!.content, [

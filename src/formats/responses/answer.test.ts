@@ -217,11 +217,7 @@ test('an upstream’s implausible usage is ignored', () => {
   assert.equal(readUsageOf(null), null);
   assert.deepEqual(
     readUsageOf({ input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 9 } }),
-    {
-      ...noUsage,
-      cacheReadTokens: 5,
-      outputTokens: 1,
-    },
+    { ...noUsage, cacheReadTokens: 5, outputTokens: 1 },
   );
 });
 

@@ -8,12 +8,7 @@ const failure = (
   status: number | null,
   message = 'x',
   kind: UpstreamFailure['kind'] = 'status',
-): UpstreamFailure => ({
-  kind,
-  status,
-  message,
-  retryAfterSeconds: null,
-});
+): UpstreamFailure => ({ kind, status, message, retryAfterSeconds: null });
 
 const statuses: [upstream: number, status: number, code: string][] = [
   [400, 400, 'invalid_request'],

@@ -42,10 +42,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const logged: Logged[] = [];
   const write = (level: string) => (fields: object | string) =>
     void logged.push({ level, ...(fields as Omit<Logged, 'level'>) });
-  const log = {
-    warn: write('warn'),
-    error: write('error'),
-  };
+  const log = { warn: write('warn'), error: write('error') };
   const entries = names.map(
     (name) => `  ${name}: { base_url: "${upstream.url}/${name}", api_key: key-of-${name} }`,
   );
@@ -175,13 +172,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
     body: {
       query: 'cats',
       results: [
-        {
-          title,
-          url,
-          content: 'All cats',
-          publishedDate: '2026-01-05T10:00:00',
-          score: 1.5,
-        },
+        { title, url, content: 'All cats', publishedDate: '2026-01-05T10:00:00', score: 1.5 },
       ],
     },
     snippet: 'All cats',

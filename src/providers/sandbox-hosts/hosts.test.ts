@@ -22,11 +22,7 @@ const tool = {
 } as const;
 
 function ask(text: string, fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
-  return {
-    ...emptyRequest,
-    messages: [userTurn(text)],
-    ...fields,
-  };
+  return { ...emptyRequest, messages: [userTurn(text)], ...fields };
 }
 
 function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boolean) {

@@ -335,12 +335,7 @@ test('after tool results their text is quoted, and directives are not obeyed aga
     {
       role: 'tool',
       content: [
-        {
-          type: 'tool-result',
-          callId: 'b',
-          content: [textPart('not found')],
-          isError: true,
-        },
+        { type: 'tool-result', callId: 'b', content: [textPart('not found')], isError: true },
       ],
     },
   ];

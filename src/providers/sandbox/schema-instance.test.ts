@@ -206,11 +206,7 @@ const long: Readonly<Record<string, object>> = {
   'many properties with a long pattern': {
     type: 'object',
     required: numbers.slice(0, 111).map(String),
-    additionalProperties: {
-      type: 'string',
-      minLength: 500,
-      pattern: `${'\\u0061'.repeat(320)}a*`,
-    },
+    additionalProperties: { type: 'string', minLength: 500, pattern: `${'\\u0061'.repeat(320)}a*` },
   },
   'patterns of many groups': {
     anyOf: many(100, { type: 'string', minLength: 500, pattern: `b|${'(a*)?'.repeat(380)}` }),

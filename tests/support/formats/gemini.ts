@@ -25,12 +25,7 @@ export function userMessage(text: string): Message {
 }
 
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
-  const base = {
-    stream: false,
-    maxOutputTokens: 4_096,
-    thinking: true,
-    isOpenAi: false,
-  };
+  const base = { stream: false, maxOutputTokens: 4_096, thinking: true, isOpenAi: false };
   return { model: 'gemini-3-flash-preview', ...base, ...fields };
 }
 

@@ -46,12 +46,7 @@ export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContex
 }
 
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
-  const base = {
-    stream: false,
-    maxOutputTokens: 4096,
-    thinking: true,
-    isOpenAi: false,
-  };
+  const base = { stream: false, maxOutputTokens: 4096, thinking: true, isOpenAi: false };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
 }
 

@@ -211,12 +211,7 @@ export class LedgerModel {
       const spentMicros = sum(keys.map((key) => this.charged(key, window)));
       const resetsAtMs = resetOf(window, now);
       return [
-        {
-          window: window.length === 10 ? 'day' : 'month',
-          capMicros: cap,
-          spentMicros,
-          resetsAtMs,
-        },
+        { window: window.length === 10 ? 'day' : 'month', capMicros: cap, spentMicros, resetsAtMs },
       ];
     });
     let fullest = caps[0];

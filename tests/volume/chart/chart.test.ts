@@ -75,9 +75,7 @@ test('the chart has the version of the program', { skip }, () => {
 
 test(
   'one gateway on SQLite: a volume that stays, and never two pods at once',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const { manifests } = await render({});
     assert.deepEqual(
@@ -100,9 +98,7 @@ test(
 
 test(
   'several gateways: autoscaled, spread, protected from eviction, replaced one by one',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const { manifests } = await render(several);
     assert.deepEqual(
@@ -178,9 +174,7 @@ test('a migration may take as long as set, at the start and as a job', { skip },
 
 test(
   'a changed configuration replaces the pods; a changed number of pods does not',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const checksum = async (values: Values) =>
       at(
@@ -195,9 +189,7 @@ test(
 
 test(
   'the network policy allows the chosen namespaces in, and DNS, PostgreSQL and HTTPS out',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const { manifests } = await render(several);
     const policy = find(manifests, 'NetworkPolicy');
@@ -295,10 +287,7 @@ const refusals: Readonly<Record<string, readonly [values: Values, reason: RegExp
   ],
   'an Ingress without hosts': [{ ingress: { enabled: true } }, /ingress\.hosts: name at least one/],
   'removed charges exported to a folder that ends with the pod': [
-    {
-      ...postgres,
-      config: { retention: { charges_days: 400, export_folder: '/data/charges' } },
-    },
+    { ...postgres, config: { retention: { charges_days: 400, export_folder: '/data/charges' } } },
     /config\.retention\.export_folder: with PostgreSQL, \/data ends with the pod/,
   ],
 };

@@ -96,9 +96,7 @@ test('the gateway reads the rendered file as it was written in the values', { sk
 
 test(
   'a gateway starts with what the chart renders, and answers its probes and the scrape',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const { manifests } = await render({
       ...several,
@@ -159,9 +157,7 @@ const configSchema = JSON.parse(
 
 test(
   'every secret of the configuration is refused in the values, and a reference is not',
-  {
-    skip,
-  },
+  { skip },
   async () => {
     const fields = secretFields(configSchema).filter(([section]) => section !== 'database');
     assert.ok(fields.length >= 9, `only ${fields.length} fields were found`);

@@ -69,11 +69,7 @@ test(`none of ${outagesWanted} outages of a PostgreSQL database loses a charge, 
   });
 });
 
-const config = {
-  server: { threads: 2 },
-  models: { priced: pricedModel },
-  log: { level: 'fatal' },
-};
+const config = { server: { threads: 2 }, models: { priced: pricedModel }, log: { level: 'fatal' } };
 
 type Started = Awaited<ReturnType<typeof startGatewayProgram>>;
 

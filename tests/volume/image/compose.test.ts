@@ -159,10 +159,7 @@ test(
     const { status, stdout, stderr } = spawnSync(
       'promtool',
       ['check', 'config', '--syntax-only', path],
-      {
-        env,
-        encoding: 'utf8',
-      },
+      { env, encoding: 'utf8' },
     );
     assert.equal(status, 0, stdout + stderr);
     type Settings = { scrape_configs: [{ static_configs: [{ targets: string[] }] }] };

@@ -19,9 +19,7 @@ function refusedEarly(error: unknown): 503 {
 }
 
 test('eighty clients that send 32 MB each do not end the process', async (t) => {
-  const gateway = await startGatewayProgram({
-    overload: { memory_bytes: 512_000_000 },
-  });
+  const gateway = await startGatewayProgram({ overload: { memory_bytes: 512_000_000 } });
   t.after(() => gateway.stop());
   const { key } = await gateway.makeKey();
   const body = Buffer.from(
