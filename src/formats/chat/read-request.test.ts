@@ -173,38 +173,37 @@ test('parameters are read', () => {
 
 const assistant = (fields: JsonObject) => ({ messages: [{ role: 'assistant', ...fields }] });
 const user = (part: JsonObject) => ({ messages: [{ role: 'user', content: [part] }] });
-const refused: [param: string, fields: JsonObject][] = [
-  ['n', { n: 2 }],
-  ['logprobs', { logprobs: true }],
-  ['top_logprobs', { top_logprobs: 3 }],
-  ['logit_bias', { logit_bias: { 50256: -100 } }],
-  ['functions', { functions: [{ name: 'f' }] }],
-  ['function_call', { function_call: 'auto' }],
-  ['service_tier', { service_tier: 'scale' }],
-  ['modalities', { modalities: ['audio'] }],
-  ['tools[0].type', { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }],
-  [
-    'tools[0].custom.format',
-    { tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }] },
-  ],
-  ['tool_choice.type', { tool_choice: { type: 'allowed_tools' } }],
-  ['response_format.type', { response_format: { type: 'grammar' } }],
-  ['messages[0].role', { messages: [{ role: 'function', name: 'f', content: '' }] }],
-  ['messages[0].function_call', assistant({ function_call: { name: 'f', arguments: '' } })],
-  ['messages[0].content[0].type', assistant({ content: [{ type: 'thinking' }] })],
-  [
-    'messages[0].content[0].input_audio.data',
-    user({ type: 'input_audio', input_audio: { data: 'https://a.example/b.wav', format: 'wav' } }),
-  ],
-  ['messages[0].content[0].file.file_id', user({ type: 'file', file: { file_id: 'file-1' } })],
-  ['messages[0].content[0].file.file_data', user({ type: 'file', file: { file_data: 'AAAA' } })],
-  [
-    'messages[0].content[0].image_url.url',
-    user({ type: 'image_url', image_url: { url: 'ftp://x' } }),
-  ],
-];
+const refused: Readonly<Record<string, JsonObject>> = {
+  n: { n: 2 },
+  logprobs: { logprobs: true },
+  top_logprobs: { top_logprobs: 3 },
+  logit_bias: { logit_bias: { 50256: -100 } },
+  functions: { functions: [{ name: 'f' }] },
+  function_call: { function_call: 'auto' },
+  service_tier: { service_tier: 'scale' },
+  modalities: { modalities: ['audio'] },
+  'tools[0].type': { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } },
+  'tools[0].custom.format': {
+    tools: [{ type: 'custom', custom: { name: 'c', format: { type: 'grammar' } } }],
+  },
+  'tool_choice.type': { tool_choice: { type: 'allowed_tools' } },
+  'response_format.type': { response_format: { type: 'grammar' } },
+  'messages[0].role': { messages: [{ role: 'function', name: 'f', content: '' }] },
+  'messages[0].function_call': assistant({ function_call: { name: 'f', arguments: '' } }),
+  'messages[0].content[0].type': assistant({ content: [{ type: 'thinking' }] }),
+  'messages[0].content[0].input_audio.data': user({
+    type: 'input_audio',
+    input_audio: { data: 'https://a.example/b.wav', format: 'wav' },
+  }),
+  'messages[0].content[0].file.file_id': user({ type: 'file', file: { file_id: 'file-1' } }),
+  'messages[0].content[0].file.file_data': user({ type: 'file', file: { file_data: 'AAAA' } }),
+  'messages[0].content[0].image_url.url': user({
+    type: 'image_url',
+    image_url: { url: 'ftp://x' },
+  }),
+};
 
-for (const [param, fields] of refused) {
+for (const [param, fields] of Object.entries(refused)) {
   test(`refused in translation: ${param} in ${JSON.stringify(fields)}`, () => {
     assertRefused(() => read(fields), param);
   });
