@@ -1,5 +1,5 @@
 // Writes a whole answer for a client.
-import type { Answer } from '../../canonical/answer.ts';
+import { eventsOfPart, type Answer } from '../../canonical/answer.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { countUsage } from '../../canonical/usage.ts';
@@ -15,7 +15,9 @@ export function writeAnswer(
   context: AnswerContext,
 ): JsonObject {
   const writer = new PartWriter(context.request);
-  const parts = content.flatMap((part) => writePart(part, writer));
+  const parts = content
+    .flatMap((part) => [...eventsOfPart(part)])
+    .flatMap((event) => writer.write(event));
   parts.push(...writer.end());
   const counted = countUsage(usage, { ...context, outputBytes: countOutputBytes(content) });
   return {
@@ -25,30 +27,6 @@ export function writeAnswer(
     }),
     usageMetadata: writeUsage(counted),
   };
-}
-
-function writePart(part: AnswerPart, writer: PartWriter): JsonObject[] {
-  switch (part.type) {
-    case 'text': {
-      writer.sources.beginBlock();
-      const parts = writer.text(part.text);
-      for (const citation of part.citations ?? []) writer.sources.add(citation);
-      return parts;
-    }
-    case 'refusal':
-      writer.hasRefusal = true;
-      writer.sources.beginBlock();
-      return writer.text(part.text);
-    case 'thinking':
-      return [...writer.thought(part.text), ...writer.endThought(part)];
-    case 'tool-call':
-      return writer.call(part.id, part.name, part.arguments);
-    case 'image':
-      return writer.image(part);
-    case 'search':
-    case 'drawing':
-      return [];
-  }
 }
 
 /** `ending`: further fields of the candidate. */

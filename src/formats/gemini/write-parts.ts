@@ -2,7 +2,8 @@
 // belongs to: Google's on its own, another vendor's on the next part behind the reasoning. Thoughts are
 // shown to clients that ask for them; their signatures always return, so that the model can go on.
 import { placeSpan, asUrlCitation, type Citation } from '../../canonical/citation.ts';
-import type { AssistantPart, ThinkingPart } from '../../canonical/request.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
+import type { MediaSource, ThinkingPart } from '../../canonical/request.ts';
 import { openSignature } from '../../canonical/thought-signature.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeInput } from '../call-arguments.ts';
@@ -14,6 +15,8 @@ export class PartWriter {
   readonly #showsThoughts: boolean;
   /** A signature that waits for its part. */
   #carried: string | null = null;
+  #call: { readonly id: string; readonly name: string; text: string } | null = null;
+  #thinking: ThinkingPart | null = null;
   hasRefusal = false;
   readonly sources = new Sources();
 
@@ -22,18 +25,69 @@ export class PartWriter {
     this.#showsThoughts = generationConfig?.thinkingConfig?.includeThoughts ?? false;
   }
 
-  text(text: string): JsonObject[] {
+  /** Returns the parts to send now. Calls are sent whole, as Gemini's are. */
+  write(event: StreamEvent): JsonObject[] {
+    switch (event.type) {
+      case 'text-start':
+        this.sources.beginBlock();
+        return [];
+      case 'text-delta':
+      case 'refusal-delta':
+        return this.#text(event.text);
+      case 'refusal-start':
+        this.hasRefusal = true;
+        this.sources.beginBlock();
+        return [];
+      case 'citation':
+        this.sources.add(event.citation);
+        return [];
+      case 'thinking-start':
+        this.#thinking = { type: 'thinking', text: '', signature: null, redacted: event.redacted };
+        return [];
+      case 'thinking-delta':
+        if (this.#thinking)
+          this.#thinking = { ...this.#thinking, text: this.#thinking.text + event.text };
+        return this.#thought(event.text);
+      case 'thinking-signature':
+        if (this.#thinking) this.#thinking = { ...this.#thinking, signature: event.signature };
+        return [];
+      case 'thinking-end': {
+        const thinking = this.#thinking;
+        this.#thinking = null;
+        return thinking ? this.#endThought(thinking) : [];
+      }
+      case 'tool-call-start':
+        this.#call = { id: event.id, name: event.name, text: '' };
+        return [];
+      case 'tool-call-delta':
+        if (this.#call) this.#call.text += event.text;
+        return [];
+      case 'tool-call-end': {
+        const call = this.#call;
+        this.#call = null;
+        if (!call) return [];
+        const { id, name, text } = call;
+        return [this.#sign({ functionCall: { id, name, args: writeInput(text) } })];
+      }
+      case 'image':
+        return [this.#image(event.source)];
+      default:
+        return [];
+    }
+  }
+
+  #text(text: string): JsonObject[] {
     if (text === '') return [];
     this.sources.addText(text);
     return [this.#sign({ text })];
   }
 
-  thought(text: string): JsonObject[] {
+  #thought(text: string): JsonObject[] {
     return this.#showsThoughts && text !== '' ? [{ text, thought: true }] : [];
   }
 
   /** Ends reasoning whose text has been written, or is hidden. */
-  endThought(thinking: ThinkingPart): JsonObject[] {
+  #endThought(thinking: ThinkingPart): JsonObject[] {
     const { signature } = thinking;
     const before = this.#release();
     if (signature?.vendor !== 'google') {
@@ -49,14 +103,12 @@ export class PartWriter {
     return [...before, { ...part, thoughtSignature: value }];
   }
 
-  call(id: string, name: string, text: string): JsonObject[] {
-    return [this.#sign({ functionCall: { id, name, args: writeInput(text) } })];
-  }
-
-  image({ source }: Extract<AssistantPart, { type: 'image' }>): JsonObject[] {
-    if (source.kind === 'url')
-      return [this.#sign({ fileData: { mimeType: 'image/png', fileUri: source.url } })];
-    return [this.#sign({ inlineData: { mimeType: source.mediaType, data: source.data } })];
+  #image(source: MediaSource): JsonObject {
+    return this.#sign(
+      source.kind === 'url'
+        ? { fileData: { mimeType: 'image/png', fileUri: source.url } }
+        : { inlineData: { mimeType: source.mediaType, data: source.data } },
+    );
   }
 
   end(): JsonObject[] {
