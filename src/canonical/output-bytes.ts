@@ -2,6 +2,7 @@
 // Reasoning counts by its text or by the data sealed in its signatures, whichever is larger,
 // because the text is often a summary, or missing.
 import { utf8Length } from '../lib/tokens-from-bytes.ts';
+import { eventsOfPart } from './answer.ts';
 import type { StreamEvent } from './event.ts';
 import type { AnswerPart } from './own-tools.ts';
 
@@ -68,14 +69,7 @@ export class OutputMeter {
 
   /** Results of the gateway's own tools do not count: the model did not write them. */
   addPart(part: AnswerPart): void {
-    if (part.type === 'search' || part.type === 'drawing') return;
-    if (part.type === 'tool-call') this.addText(part.arguments);
-    else if (part.type === 'image') this.addImages(1);
-    else if (part.type !== 'thinking') this.addText(part.text);
-    else {
-      this.addReasoning(part.text);
-      if (part.signature) this.addSealed(part.signature.value);
-    }
+    for (const event of eventsOfPart(part)) this.addEvent(event);
   }
 
   /** To a stream's whole content, where its end has brought more than its deltas did. */

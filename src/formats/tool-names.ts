@@ -3,6 +3,7 @@
 // name again. The same request always gives the same names, so that prompt caches hit.
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../lib/json.ts';
+import { editFields, editText } from './edit-json.ts';
 
 /** The tool names that an upstream accepts. All accept letters, digits, `_` and `-`. */
 export type ToolNameRule = {
@@ -32,8 +33,15 @@ export function fitToolNames(names: readonly string[], rule: ToolNameRule): Tool
   return { toSent: (name) => sent.get(name) ?? name, toClient: (name) => own.get(name) ?? name };
 }
 
+export type Rename = (name: string) => string;
+
+/** Renames what has a `name`. */
+export function renameNamed(named: JsonObject, rename: Rename): JsonObject {
+  return editFields(named, { name: editText(named.name, rename) });
+}
+
 /** Renames tools in every place of a body that names one, on the straight path. */
-type RenameTools = (body: JsonObject, rename: (name: string) => string) => JsonObject;
+type RenameTools = (body: JsonObject, rename: Rename) => JsonObject;
 
 /** Fits the names in a body. Returns null when all of them fit. */
 export function fitNamesOf(

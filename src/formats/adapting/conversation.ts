@@ -1,6 +1,6 @@
 // Gathers messages into a conversation. Messages grow in place: a copy for each of forty thousand
 // items took half a minute.
-import type { Message, TextPart } from '../../canonical/request.ts';
+import type { Message, TextPart, ToolResultPart, UserPart } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
 
 export type Conversation = {
@@ -35,4 +35,17 @@ export function joinNeighbours<M extends AnyMessage>(
     else joined.push({ ...message, content: [...content] });
   }
   return joined;
+}
+
+/** A user's turn of formats that have results in it: they come first, as answers to the calls before. */
+export function userTurn(
+  results: readonly ToolResultPart[],
+  parts: readonly UserPart[],
+): Message[] {
+  return [
+    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
+    ...(parts.length > 0 || results.length === 0
+      ? [{ role: 'user', content: parts } as const]
+      : []),
+  ];
 }

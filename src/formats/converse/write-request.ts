@@ -14,11 +14,12 @@ import { unofferedTier } from '../service-tiers.ts';
 import { modelTraits, toolTraits, type ModelTraits } from './model-traits.ts';
 import { writeTools } from './tools.ts';
 import { writeConversation, writeMark } from './write-conversation.ts';
+import { lackedFields } from '../lacked-fields.ts';
 
 /** Throws ApiError `invalid_request` on what Converse cannot express without changing the meaning. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
-  const ignored = new Set(unknownFields(request));
+  const ignored = new Set(lackedFields(request, unknownHere));
   const emulated = emulatedOf(request, traits);
   const instructed = emulated.jsonObject
     ? { ...request, system: [...request.system, jsonInstruction] }
@@ -49,6 +50,10 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   };
 }
 
+/** Converse has no field for them. */
+const unknownHere =
+  'seed frequency_penalty presence_penalty user metadata prompt_cache_key verbosity';
+
 const stopSequencesMax = 4;
 
 /** Claude refuses blank stop sequences. */
@@ -63,19 +68,6 @@ function emulatedOf(
     }),
     ...(outputFormat.type === 'json' && { jsonObject: true }),
   };
-}
-
-/** Lists what Converse has no field for and the answer does not need. */
-function unknownFields(request: CanonicalRequest): string[] {
-  const ignored: string[] = [];
-  if (request.seed !== null) ignored.push('seed');
-  if (request.frequencyPenalty) ignored.push('frequency_penalty');
-  if (request.presencePenalty) ignored.push('presence_penalty');
-  if (request.endUser !== null) ignored.push('user');
-  if (request.metadata !== null) ignored.push('metadata');
-  if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
-  if (request.verbosity) ignored.push('verbosity');
-  return ignored;
 }
 
 type Sampling = {

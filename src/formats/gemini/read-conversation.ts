@@ -13,6 +13,7 @@ import type {
 } from '../../canonical/request.ts';
 import { sealSignature } from '../../canonical/thought-signature.ts';
 import { append } from '../../lib/append.ts';
+import { userTurn } from '../adapting/conversation.ts';
 import { readInput } from '../call-arguments.ts';
 import { readClientSignature } from './client-signature.ts';
 import { mediaKind } from './client-media.ts';
@@ -82,10 +83,7 @@ function readUserTurn(parts: readonly Part[], { path, calls }: Turn): Message[] 
       );
     else append(rest, readUserPart(part, `${path}[${index}]`));
   }
-  return [
-    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
-    ...(rest.length > 0 || results.length === 0 ? [{ role: 'user', content: rest } as const] : []),
-  ];
+  return userTurn(results, rest);
 }
 
 function readUserPart(part: Part, path: string): UserPart[] {

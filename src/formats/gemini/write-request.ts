@@ -14,11 +14,16 @@ import { writeResponseSchema } from './response-schema.ts';
 import { writeThinkingConfig } from './thinking-config.ts';
 import { ignoredOfTools, writeTools } from './tools.ts';
 import { writeConversation } from './write-conversation.ts';
+import { lackedFields } from '../lacked-fields.ts';
 
 /** Throws ApiError `invalid_request` on what Gemini cannot express without changing the meaning. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
-  const ignored = new Set([...ignoredOfTools(request), ...unknownFields(request)]);
+  const ignored = new Set([
+    ...ignoredOfTools(request),
+    ...lackedFields(request, 'user metadata prompt_cache_key verbosity'),
+  ]);
+  if (hasCacheMarks(request)) ignored.add('cache_control');
   const emulated = emulatedOf(request, traits);
   const instructed = emulated.jsonObject
     ? { ...request, system: [...request.system, jsonInstruction] }
@@ -60,17 +65,6 @@ function emulatedOf(
     ...(stopSequences.length > stopSequencesMax && { stopSequences: searchedStops(stopSequences) }),
     ...(isJson && { jsonObject: true }),
   };
-}
-
-/** Lists what Gemini has no field for and the answer does not need. */
-function unknownFields(request: CanonicalRequest): string[] {
-  const ignored: string[] = [];
-  if (request.endUser !== null) ignored.push('user');
-  if (request.metadata !== null) ignored.push('metadata');
-  if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
-  if (request.verbosity) ignored.push('verbosity');
-  if (hasCacheMarks(request)) ignored.push('cache_control');
-  return ignored;
 }
 
 /** Adds to `ignored` what the model does not accept. A penalty of 0 means none. */

@@ -9,6 +9,7 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
+import { userTurn } from '../adapting/conversation.ts';
 import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
 import type {
@@ -65,7 +66,6 @@ function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBl
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** Results come first: they answer the calls of the previous turn. */
 function readUserMessage(blocks: readonly ContentBlock[], path: string): Message[] {
   const results: ToolResultPart[] = [];
   const parts: UserPart[] = [];
@@ -73,10 +73,7 @@ function readUserMessage(blocks: readonly ContentBlock[], path: string): Message
     if (block.type === 'tool_result') results.push(readResult(block, `${path}[${index}]`));
     else append(parts, readUserBlock(block, `${path}[${index}]`));
   }
-  const messages: Message[] = [];
-  if (results.length > 0) messages.push({ role: 'tool', content: results });
-  if (parts.length > 0 || results.length === 0) messages.push({ role: 'user', content: parts });
-  return messages;
+  return userTurn(results, parts);
 }
 
 function readUserBlock(block: ContentBlock, path: string): UserPart[] {

@@ -1,15 +1,19 @@
 // Tool names on the straight path: fitted in the request, restored in the answer.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editFields, editItems, editText } from '../edit-json.ts';
-import { fitNamesOf, type ToolNameRule, type ToolNames } from '../tool-names.ts';
+import {
+  fitNamesOf,
+  renameNamed,
+  type Rename,
+  type ToolNameRule,
+  type ToolNames,
+} from '../tool-names.ts';
 
 /**
  * `^[a-zA-Z0-9_-]{1,128}$`, from
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools (read 2026-11-23).
  */
 export const toolNames: ToolNameRule = { charactersMax: 128 };
-
-type Rename = (name: string) => string;
 
 /** Returns null when all names of the request fit. */
 export function relayedNames(body: JsonObject): ToolNames | null {
@@ -46,8 +50,4 @@ export function renameBlock(block: JsonObject, rename: Rename): JsonObject {
     default:
       return block;
   }
-}
-
-function renameNamed(named: JsonObject, rename: Rename): JsonObject {
-  return editFields(named, { name: editText(named.name, rename) });
 }

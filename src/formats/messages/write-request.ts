@@ -19,13 +19,15 @@ import { writeCacheControl } from './media.ts';
 import { fitSampling, claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
 import { mayThinkWithBudget, writeThinkingConfig } from '../claude-thinking.ts';
 import { writeConversation } from './write-conversation.ts';
+import { lackedFields } from '../lacked-fields.ts';
 
 /**
  * Throws ApiError `invalid_request` on what Messages cannot express without changing the meaning.
  */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = claudeTraits(target.model);
-  const ignored = unknownFields(request);
+  const ignored = lackedFields(request, unknownHere);
+  if (request.messages.some(hasImageDetail)) ignored.push('detail');
   const emulated = emulatedOf(request);
   const system = emulated.jsonObject ? [...request.system, jsonInstruction] : request.system;
   const conversation = writeConversation(system, request.messages, traits);
@@ -60,6 +62,9 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   }
   return { body, ignored, emulated, ...(traits.cachedTokensMin !== null && { cacheMarks }) };
 }
+
+/** Messages has no field for them. */
+const unknownHere = 'seed frequency_penalty presence_penalty metadata verbosity';
 
 /** Throws ApiError `invalid_request` for a tier that Anthropic has not. */
 export function speedField({ tier }: UpstreamTarget): JsonObject {
@@ -100,18 +105,6 @@ function emulatedOf({ outputFormat, stopSequences }: CanonicalRequest): Emulated
 /** Anthropic refuses blank stop sequences. */
 function isBlank(sequence: string): boolean {
   return sequence.trim() === '';
-}
-
-/** Lists what Messages has no field for and the answer does not need. */
-function unknownFields(request: CanonicalRequest): string[] {
-  const ignored: string[] = [];
-  if (request.seed !== null) ignored.push('seed');
-  if (request.frequencyPenalty) ignored.push('frequency_penalty');
-  if (request.presencePenalty) ignored.push('presence_penalty');
-  if (request.metadata !== null) ignored.push('metadata');
-  if (request.verbosity) ignored.push('verbosity');
-  if (request.messages.some(hasImageDetail)) ignored.push('detail');
-  return ignored;
 }
 
 function writeStopSequences({ stopSequences }: CanonicalRequest): JsonObject {

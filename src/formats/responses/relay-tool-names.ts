@@ -1,12 +1,16 @@
 // Tool names on the straight path: fitted in the request, restored in the answer.
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { editFields, editItems, editText } from '../edit-json.ts';
-import { fitNamesOf, type ToolNameRule, type ToolNames } from '../tool-names.ts';
+import { editFields, editItems } from '../edit-json.ts';
+import {
+  fitNamesOf,
+  renameNamed,
+  type Rename,
+  type ToolNameRule,
+  type ToolNames,
+} from '../tool-names.ts';
 
 /** https://platform.openai.com/docs/api-reference/responses/create (read 2026-11-23) */
 export const toolNames: ToolNameRule = { charactersMax: 128 };
-
-type Rename = (name: string) => string;
 
 /** Returns null when all names of the request fit. */
 export function relayedNames(body: JsonObject): ToolNames | null {
@@ -28,7 +32,7 @@ export function renameItem(item: JsonObject, rename: Rename): JsonObject {
   switch (item.type) {
     case 'function_call':
     case 'custom_tool_call':
-      return editFields(item, { name: editText(item.name, rename) });
+      return renameNamed(item, rename);
     case 'additional_tools':
     case 'tool_search_output':
       return editFields(item, { tools: renameList(item.tools, rename) });
@@ -52,7 +56,7 @@ function renameTool(tool: JsonObject, rename: Rename): JsonObject {
   switch (tool.type) {
     case 'function':
     case 'custom':
-      return editFields(tool, { name: editText(tool.name, rename) });
+      return renameNamed(tool, rename);
     case 'namespace':
       return editFields(tool, { tools: renameList(tool.tools, rename) });
     default:

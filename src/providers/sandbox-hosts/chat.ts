@@ -22,13 +22,10 @@ import {
   nameOf,
   numberOf,
   readChoiceWord,
+  readOpenAiParts,
   readStop,
   reasoningIf,
   resultPart,
-  documentPlaceholder,
-  soundPart,
-  imagePlaceholder,
-  textPart,
   textsOf,
   thinkingPart,
   toolOf,
@@ -96,9 +93,9 @@ function readMessage(message: JsonObject): Message {
     case 'assistant':
       return { role: 'assistant', content: readAssistant(message) };
     case 'tool':
-      return result(message.tool_call_id, readParts(message.content));
+      return result(message.tool_call_id, readOpenAiParts(message.content));
     case 'function':
-      return result(message.name, readParts(message.content));
+      return result(message.name, readOpenAiParts(message.content));
     default:
       return { role: 'system', content: textsOf(message.content) };
   }
@@ -112,7 +109,7 @@ function result(callId: unknown, content: readonly UserPart[]): Message {
  * Content of a result besides text follows in its own user message, which is not a new question.
  */
 function readUser(content: unknown): Message {
-  const parts = readParts(content);
+  const parts = readOpenAiParts(content);
   const [first] = parts;
   const callId =
     first?.type === 'text'
@@ -123,15 +120,6 @@ function readUser(content: unknown): Message {
     callId,
     parts.filter(({ type }) => type !== 'text'),
   );
-}
-
-function readParts(content: unknown): UserPart[] {
-  if (typeof content === 'string') return [textPart(content)];
-  return objectsOf(content).flatMap((part): UserPart[] => {
-    if (part.type === 'image_url') return [imagePlaceholder];
-    if (part.type === 'input_audio') return [soundPart(part.input_audio)];
-    return part.type === 'file' ? [documentPlaceholder] : textsOf([part]);
-  });
 }
 
 function readAssistant({

@@ -4,6 +4,7 @@ import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { userTurn } from '../../formats/adapting/conversation.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
@@ -21,7 +22,6 @@ import {
   textsOf,
   thinkingPart,
   toolOf,
-  userTurn,
 } from './fields.ts';
 import type { Host } from './host.ts';
 

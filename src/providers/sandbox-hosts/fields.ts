@@ -1,7 +1,6 @@
 // Reads fields of a body that was validated before. Missing fields and other types read as nothing.
 import type {
   DocumentPart,
-  Message,
   OutputFormat,
   Reasoning,
   TextPart,
@@ -63,19 +62,6 @@ export function resultPart(
   return { type: 'tool-result', callId: textOf(callId), content, isError };
 }
 
-/** A user's turn of formats that have results in it: they come first. */
-export function userTurn(
-  results: readonly ToolResultPart[],
-  parts: readonly UserPart[],
-): Message[] {
-  return [
-    ...(results.length > 0 ? [{ role: 'tool', content: results } as const] : []),
-    ...(parts.length > 0 || results.length === 0
-      ? [{ role: 'user', content: parts } as const]
-      : []),
-  ];
-}
-
 /** `parameters`: null for a custom tool. */
 export function toolOf(
   { name, description }: JsonObject,
@@ -132,4 +118,16 @@ export function readChoiceWord(given: unknown): ToolChoice | null {
 /** The `name` of an object, or ''. */
 export function nameOf(value: unknown): string {
   return textOf(objectOf(value).name);
+}
+
+/** Reads the content of a user in Chat or Responses. */
+export function readOpenAiParts(content: unknown): UserPart[] {
+  if (typeof content === 'string') return [textPart(content)];
+  return objectsOf(content).flatMap((part): UserPart[] => {
+    if (part.type === 'image_url' || part.type === 'input_image') return [imagePlaceholder];
+    if (part.type === 'input_audio') return [soundPart(part.input_audio)];
+    return part.type === 'file' || part.type === 'input_file'
+      ? [documentPlaceholder]
+      : textsOf([part]);
+  });
 }

@@ -7,6 +7,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
+import { userTurn } from '../../formats/adapting/conversation.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
 import { codeTool, type SandboxRequest } from '../sandbox/request.ts';
@@ -24,7 +25,6 @@ import {
   textsOf,
   thinkingPart,
   toolOf,
-  userTurn,
 } from './fields.ts';
 import { changeFrames, writeEvents } from './frames.ts';
 import type { AnswerOptions, Host } from './host.ts';

@@ -8,6 +8,7 @@ import type {
   ToolChoice,
   UserPart,
 } from '../../canonical/request.ts';
+import { userTurn } from '../../formats/adapting/conversation.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { messages as format } from '../../formats/messages/index.ts';
 import { isSearchTool } from '../../formats/messages/web-search.ts';
@@ -27,7 +28,6 @@ import {
   textsOf,
   thinkingPart,
   toolOf,
-  userTurn,
 } from './fields.ts';
 import { changeFrames, writeEvents } from './frames.ts';
 import type { Host, AnswerOptions } from './host.ts';

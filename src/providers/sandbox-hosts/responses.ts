@@ -5,7 +5,6 @@ import type {
   OutputFormat,
   Tool,
   ToolChoice,
-  UserPart,
 } from '../../canonical/request.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { AnswerContext } from '../../formats/format.ts';
@@ -20,11 +19,9 @@ import {
   nameOf,
   numberOf,
   readChoiceWord,
+  readOpenAiParts,
   reasoningIf,
   resultPart,
-  documentPlaceholder,
-  soundPart,
-  imagePlaceholder,
   textPart,
   textsOf,
   thinkingPart,
@@ -78,7 +75,7 @@ function readItem(item: JsonObject, names: ToolNames): Message[] {
     case 'function_call_output':
     case 'custom_tool_call_output':
     case 'tool_search_output':
-      return [{ role: 'tool', content: [resultPart(item.call_id, readParts(item.output))] }];
+      return [{ role: 'tool', content: [resultPart(item.call_id, readOpenAiParts(item.output))] }];
     default:
       return [];
   }
@@ -89,21 +86,12 @@ function assistant(content: AssistantPart[]): Message[] {
 }
 
 function readMessage({ role, content }: JsonObject): Message {
-  if (role === 'user') return { role, content: readParts(content) };
+  if (role === 'user') return { role, content: readOpenAiParts(content) };
   if (role !== 'assistant') return { role: 'system', content: textsOf(content) };
   const refusals = objectsOf(content).flatMap(({ refusal }) =>
     typeof refusal === 'string' ? [{ type: 'refusal', text: refusal } as const] : [],
   );
   return { role, content: [...textsOf(content), ...refusals] };
-}
-
-function readParts(content: unknown): UserPart[] {
-  if (typeof content === 'string') return [textPart(content)];
-  return objectsOf(content).flatMap((part): UserPart[] => {
-    if (part.type === 'input_image') return [imagePlaceholder];
-    if (part.type === 'input_audio') return [soundPart(part.input_audio)];
-    return part.type === 'input_file' ? [documentPlaceholder] : textsOf([part]);
-  });
 }
 
 function readCall(item: JsonObject, names: ToolNames): AssistantPart {
