@@ -50,7 +50,7 @@ for (const recording of recordings) {
     const form = embeddingHostOf({
       kind: kind as ChatKindName,
       upstreamModel,
-      wishes: wishes?.embeddings,
+      wishes: wishes ?? {},
     });
     const body = JSON.parse(recording.bytes.toString()) as JsonObject;
     const job = {

@@ -28,7 +28,7 @@ for (const { file, host, bytes, request } of recordings) {
     continue;
   }
   const { kind, wishes } = knownProviders[name]!;
-  const form = speechHostOf({ kind: kind as ChatKindName, wishes: wishes?.speech })!;
+  const form = speechHostOf({ kind: kind as ChatKindName, wishes: wishes ?? {} })!;
   const { model, input, voice } = { model: '', input: '', voice: '', ...(request as object) };
   const place = { region: null, project: null, apiVersion: null };
   const format = form.formats[0]!;

@@ -2,11 +2,15 @@
 // functions. The sandbox simulates their hosts.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import type { UpstreamFormatName } from '../terms/format-name.ts';
+import type { HostWishes } from '../terms/host-wishes.ts';
 import type { ChatKindName } from '../terms/provider-kind.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { InputCount, UpstreamTarget } from '../formats/format.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Credential, CredentialTools } from './credential.ts';
+
+/** A provider that may do a task in a form of its kind. */
+export type HostQuery = { readonly kind: ChatKindName; readonly wishes: HostWishes };
 
 /** Where a cloud runs a provider's models. null: not configured. */
 export type ProviderPlace = {

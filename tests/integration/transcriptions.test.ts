@@ -218,7 +218,7 @@ describe('a model billed by the minute', () => {
   });
 
   test('a host of OpenAI’s form is not asked for a form of translations that it may not know', () => {
-    const host = transcriptionHostOf({ kind: 'openai-compatible', wishes: undefined })!;
+    const host = transcriptionHostOf({ kind: 'openai-compatible', wishes: {} })!;
     const job = { task: 'translations', upstreamModel: 'voxtral', format: 'json', fields: {} };
     const { body } = host.write({ ...job, isEvents: false } as unknown as TranscriptionJob);
     assert.deepEqual(body, {

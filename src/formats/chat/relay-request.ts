@@ -108,16 +108,9 @@ function relayStop({ stop }: ChatRequest): JsonObject {
   return { stop: typeof stop === 'string' ? stop : sequences };
 }
 
-const decidedHere = new Set([
-  'model',
-  'max_tokens',
-  'max_completion_tokens',
-  'stream',
-  'stream_options',
-  'store',
-  'stop',
-  'service_tier',
-]);
+const decidedHere = new Set(
+  'model max_tokens max_completion_tokens stream stream_options store stop service_tier'.split(' '),
+);
 
 /** `metadata` among them: OpenAI accepts it only for stored answers. */
 const dropped = droppedFields(hostTable);

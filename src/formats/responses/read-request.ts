@@ -60,28 +60,12 @@ export function readRequest(
  * Fields that `readRequest` reads or that have no effect elsewhere: every answer's reasoning is
  * returned signed, and nothing is ever stored.
  */
-const readFields = new Set([
-  'model',
-  'input',
-  'instructions',
-  'stream',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'include',
-  'service_tier',
-  'prompt_cache_key',
-  'top_logprobs',
-  'generate',
-]);
+const readFields = new Set(
+  (
+    'model input instructions stream max_output_tokens temperature top_p tools tool_choice parallel_tool_calls reasoning text ' +
+    'metadata user safety_identifier include service_tier prompt_cache_key top_logprobs generate'
+  ).split(' '),
+);
 
 /** Fields below the top level without a meaning elsewhere. */
 const unread =

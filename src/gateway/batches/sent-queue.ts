@@ -262,7 +262,7 @@ export class SentQueue {
       case 'running':
         if (isLost(job)) return this.#lines.endAll(job, 'expired', { isBilled: true });
         // It may be cancelling already, which is then refused.
-        if (isOver) await api.cancel(calls, sent.remote_id!).catch(ignoreRefusal);
+        if (isOver) await calls.call('POST', api.cancelPath(sent.remote_id!)).catch(ignoreRefusal);
         return { due_at_ms: nowMs + (isOver ? lookMs.first : untilNextLook(sent, nowMs)) };
       case 'failed':
         return this.#failed(job, remote);

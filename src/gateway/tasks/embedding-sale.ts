@@ -74,8 +74,7 @@ function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
     type: 'embedding',
     endpoint: 'embeddings',
     read: (body) => inWordsOf(fieldNames, () => read(body)),
-    hostOf: ({ kind, provider, upstreamModel }) =>
-      embeddingHostOf({ kind: kind.kind, upstreamModel, wishes: provider.wishes.embeddings }),
+    hostOf: embeddingHostOf,
     serves: ({ takesTokens }, { inputs }) =>
       takesTokens || inputs.every((input) => typeof input === 'string'),
     refuse: (_, model) =>

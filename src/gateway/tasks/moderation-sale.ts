@@ -13,7 +13,7 @@ export const moderationEndpoint = taskEndpoint({
   type: 'moderation',
   endpoint: 'moderations',
   read: parseModerationRequest,
-  hostOf: ({ kind }) => moderates(kind.kind) || null,
+  hostOf: ({ kind }) => moderates(kind) || null,
   measure({ judged }) {
     const texts = judged.map(({ text }) => text);
     const estimate = estimateInputTokens(texts);

@@ -17,7 +17,7 @@ export const rerankEndpoint = taskEndpoint({
   type: 'rerank',
   endpoint: 'rerank',
   read: parseRerankRequest,
-  hostOf: ({ kind, provider }) => rerankHostOf({ kind: kind.kind, wishes: provider.wishes.rerank }),
+  hostOf: rerankHostOf,
   measure(request, model) {
     const { tokens, searchUnits } = sizesOf(request, model);
     return {

@@ -20,7 +20,7 @@ export const speechEndpoint = taskEndpoint({
   type: 'speech',
   endpoint: 'speech',
   read: parseSpeechRequest,
-  hostOf: ({ kind, provider }) => speechHostOf({ kind: kind.kind, wishes: provider.wishes.speech }),
+  hostOf: speechHostOf,
   serves: ({ formats }, { format }) => format === null || formats.includes(format),
   refuse({ format }, { id }, hosts) {
     const formats = [...new Set(hosts.flatMap((host) => host.formats))];

@@ -41,6 +41,7 @@ import {
   type Size,
 } from './task-price.ts';
 import { saleOfUnits, writeFailure, type Delivery } from '../sales/units.ts';
+import type { HostQuery } from '../../providers/provider.ts';
 
 export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
 
@@ -51,7 +52,7 @@ export type Task<Request extends TaskRequest, Host, Made> = {
   /** Throws ApiError 400. */
   readonly read: (body: unknown, upload: Upload | null) => Request;
   /** Returns null for a host that does not do it. */
-  readonly hostOf: (chosen: ChosenRoute) => Host | null;
+  readonly hostOf: (query: HostQuery & { readonly upstreamModel: string }) => Host | null;
   /** Left out: every host serves every request. */
   readonly serves?: (host: Host, request: Request) => boolean;
   /** For a request that none of the hosts serves. */
@@ -207,7 +208,8 @@ function routesOf<Request extends TaskRequest, Host, Made>(
   const live = findRoutes(hosts, { model, mode, clientFormat: 'chat', ownKeys });
   const found = passed ? [passedRoute(passed, live, model)] : live;
   const all = orderRoutes(found, () => 1 - hosts.routing.random()).flatMap((chosen) => {
-    const host = hostOf(chosen);
+    const { kind, upstreamModel, provider } = chosen;
+    const host = hostOf({ kind: kind.kind, upstreamModel, wishes: provider.wishes });
     // The answer of a batch API says nothing of the route's health now.
     const baseUrl = chosen.isSandbox || passed ? null : chosen.provider.baseUrl;
     return host ? [{ chosen, host, route: chosen.name, baseUrl }] : [];

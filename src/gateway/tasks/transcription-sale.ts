@@ -32,8 +32,7 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     type: 'transcription',
     endpoint: 'transcriptions',
     read: parseTranscriptionRequest,
-    hostOf: ({ kind, provider }) =>
-      transcriptionHostOf({ kind: kind.kind, wishes: provider.wishes.transcription }),
+    hostOf: transcriptionHostOf,
     serves: ({ takes }, { format }) => takes(task, hostFormats[format]),
     refuse: ({ format }, { id }, hosts) =>
       hosts.some(({ takes }) => takes(task, 'json'))

@@ -23,9 +23,7 @@ export const anthropicBatches: BatchHost = {
     const results = [`${path}/${id}/results`];
     return { state: 'ended', unrun: null, results, files: [`${path}/${id}`] };
   },
-  async cancel(calls, id) {
-    await calls.call('POST', `${path}/${id}/cancel`);
-  },
+  cancelPath: (id) => `${path}/${id}/cancel`,
   readLine,
 };
 

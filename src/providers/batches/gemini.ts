@@ -32,9 +32,7 @@ export const geminiBatches: BatchHost = {
   },
   find,
   look: async (calls, id) => readBatch(id, await calls.call('GET', `${path}/${id}`)),
-  async cancel(calls, id) {
-    await calls.call('POST', `${path}/${id}:cancel`);
-  },
+  cancelPath: (id) => `${path}/${id}:cancel`,
   read,
   readLine,
 };

@@ -112,7 +112,8 @@ export type BatchHost = {
   ) => Promise<{ readonly id: string } | 'unsure' | null>;
   /** `lines`: how many it must have counted before it can have ended. */
   readonly look: (calls: HostCalls, id: string, lines: number) => Promise<RemoteBatch>;
-  readonly cancel: (calls: HostCalls, id: string) => Promise<void>;
+  /** Returns the path to which a cancellation is posted. */
+  readonly cancelPath: (id: string) => string;
   /** Reads a path of results. Left out: it has a line of JSON for each. */
   readonly read?: (calls: HostCalls, path: string) => AsyncIterable<ReadLine>;
   /** Returns null for what is no result. */

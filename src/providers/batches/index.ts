@@ -1,6 +1,6 @@
 // Which provider has batches, in which form.
+import type { HostQuery } from '../provider.ts';
 import type { HostWishes } from '../../terms/host-wishes.ts';
-import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { anthropicBatches } from './anthropic.ts';
 import { azureBatches } from './azure.ts';
 import { geminiBatches } from './gemini.ts';
@@ -8,8 +8,6 @@ import type { BatchHost } from './host.ts';
 import { mistralBatches } from './mistral.ts';
 import { openAiBatches } from './openai.ts';
 import { xAiBatches } from './xai.ts';
-
-type HostQuery = { readonly kind: ChatKindName; readonly wishes: HostWishes };
 
 const openAi = openAiBatches({ keptSeconds: 3 * 86_400 });
 const compatible = openAiBatches({ keptSeconds: null });

@@ -27,9 +27,7 @@ export const mistralBatches: BatchHost = {
   },
   find,
   look: async (calls, id) => readJob(await calls.call('GET', `${path}/${id}`)),
-  async cancel(calls, id) {
-    await calls.call('POST', `${path}/${id}/cancel`);
-  },
+  cancelPath: (id) => `${path}/${id}/cancel`,
   readLine,
 };
 

@@ -42,12 +42,8 @@ export function openAiBatches({ keptSeconds, endpoint }: OpenAiBatches): BatchHo
       return readId(id);
     },
     find,
-    async look(calls, id) {
-      return readBatch(await calls.call('GET', `/batches/${id}`));
-    },
-    async cancel(calls, id) {
-      await calls.call('POST', `/batches/${id}/cancel`);
-    },
+    look: async (calls, id) => readBatch(await calls.call('GET', `/batches/${id}`)),
+    cancelPath: (id) => `/batches/${id}/cancel`,
     readLine,
   };
 }

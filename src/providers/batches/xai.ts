@@ -30,9 +30,7 @@ export const xAiBatches: BatchHost = {
     return total > 0 ? { id: id! } : null;
   },
   look,
-  async cancel(calls, id) {
-    await calls.call('POST', `${path}/${id}:cancel`);
-  },
+  cancelPath: (id) => `${path}/${id}:cancel`,
   read,
   readLine,
 };

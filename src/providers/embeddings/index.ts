@@ -1,28 +1,26 @@
 // Which host makes embeddings in which form.
-import type { ChatKindName } from '../../terms/provider-kind.ts';
 import type { EmbeddingWishes } from '../../terms/host-wishes.ts';
 import { azurePath } from '../azure/path.ts';
+import type { HostQuery } from '../provider.ts';
 import { bedrockHost } from './bedrock.ts';
 import { cohere } from './cohere.ts';
 import { gemini, vertexContent, vertexPredict } from './gemini.ts';
 import type { EmbeddingHost } from './host.ts';
 import { openAi, openAiForm } from './openai.ts';
 
-type HostQuery = {
-  readonly kind: ChatKindName;
-  readonly upstreamModel: string;
-  readonly wishes: EmbeddingWishes | undefined;
-};
-
 /** Returns null when it makes none of that model. */
-export function embeddingHostOf({ kind, upstreamModel, wishes }: HostQuery): EmbeddingHost | null {
+export function embeddingHostOf({
+  kind,
+  upstreamModel,
+  wishes,
+}: HostQuery & { readonly upstreamModel: string }): EmbeddingHost | null {
   switch (kind) {
     case 'openai':
       return openAi;
     case 'azure':
       return azure;
     case 'openai-compatible':
-      return openAiForm(wishes ?? {});
+      return openAiForm(wishes.embeddings ?? {});
     case 'cohere':
       return cohere;
     case 'google':

@@ -1,21 +1,16 @@
 // Which host ranks documents in which form. All of them have Cohere's, with a few other words.
 // https://docs.cohere.com/reference/rerank
+import type { HostQuery } from '../provider.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { RerankWishes } from '../../terms/host-wishes.ts';
-import type { ChatKindName } from '../../terms/provider-kind.ts';
 import type { Ranked, Ranking, RerankHost } from './host.ts';
 
-type HostQuery = {
-  readonly kind: ChatKindName;
-  readonly wishes: RerankWishes | undefined;
-};
-
 /** Returns null when it ranks nothing. */
-export function rerankHostOf({ kind, wishes = {} }: HostQuery): RerankHost | null {
+export function rerankHostOf({ kind, wishes }: HostQuery): RerankHost | null {
   switch (kind) {
     case 'openai-compatible':
-      return cohereForm(wishes);
+      return cohereForm(wishes.rerank ?? {});
     case 'cohere':
       return cohereForm({ path: '/v2/rerank', lengthField: 'max_tokens_per_doc' });
     case 'bedrock':

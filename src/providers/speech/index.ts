@@ -1,7 +1,7 @@
 // Which host makes speech in which form.
 import type { HostWishes } from '../../terms/host-wishes.ts';
-import type { ChatKindName } from '../../terms/provider-kind.ts';
 import { azurePath } from '../azure/path.ts';
+import type { HostQuery } from '../provider.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
 import type { SpeechHost } from './host.ts';
@@ -9,13 +9,8 @@ import { mistral } from './mistral.ts';
 import { openAi, openAiForm } from './openai.ts';
 import { xai } from './xai.ts';
 
-type HostQuery = {
-  readonly kind: ChatKindName;
-  readonly wishes: HostWishes['speech'];
-};
-
 /** Returns null when it makes none. */
-export function speechHostOf({ kind, wishes }: HostQuery): SpeechHost | null {
+export function speechHostOf({ kind, wishes: { speech: wishes } }: HostQuery): SpeechHost | null {
   switch (kind) {
     case 'openai':
       return openAi;

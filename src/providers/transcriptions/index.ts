@@ -1,20 +1,18 @@
 // Which host transcribes in which form.
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
-import type { HostWishes, TranscriptionWishes } from '../../terms/host-wishes.ts';
-import type { ChatKindName } from '../../terms/provider-kind.ts';
+import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
 import { azurePath } from '../azure/path.ts';
+import type { HostQuery } from '../provider.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
 import type { TranscriptionHost } from './host.ts';
 import { xai } from './xai.ts';
 
-type HostQuery = {
-  readonly kind: ChatKindName;
-  readonly wishes: HostWishes['transcription'];
-};
-
 /** Returns null when it transcribes nothing. */
-export function transcriptionHostOf({ kind, wishes = {} }: HostQuery): TranscriptionHost | null {
+export function transcriptionHostOf({
+  kind,
+  wishes: { transcription: wishes = {} },
+}: HostQuery): TranscriptionHost | null {
   switch (kind) {
     case 'openai':
     case 'openai-compatible':
