@@ -232,6 +232,20 @@ test('stalled uploads of one key give way to every other account, the largest fi
   assert.equal(await arrivingBytes(gateway), 0);
 });
 
+test('a small body that comes whole takes no room from an upload', async (t) => {
+  const started = await start(t, { tuning: { arrivingBytes: 60_000 } }, new TestClock());
+  started.release();
+  const { gateway, key } = started;
+  const { key: other } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const upload = padded(59_000);
+  const socket = await stall(gateway, key, upload);
+  await until(async () => (await arrivingBytes(gateway)) === upload.length - 1);
+  const reply = await gateway.post(chat.path, { key: other, body: padded(2_000) });
+  assert.equal(reply.status, 200, reply.text);
+  socket.write('}');
+  assert.match((await socket.toArray()).join(''), /^HTTP\/1\.1 200 /);
+});
+
 test('many bodies of one key at once are accepted while there is room', async (t) => {
   const started = await start(t, { tuning: { arrivingBytes: 6_000_000 } }, new TestClock());
   started.release();
