@@ -1,6 +1,5 @@
 // Which provider has batches, in which form.
 import type { HostQuery } from '../provider.ts';
-import type { HostWishes } from '../../terms/host-wishes.ts';
 import { anthropicBatches } from './anthropic.ts';
 import { azureBatches } from './azure.ts';
 import { geminiBatches } from './gemini.ts';

@@ -1,5 +1,4 @@
 // Which host makes embeddings in which form.
-import type { EmbeddingWishes } from '../../terms/host-wishes.ts';
 import { azurePath } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
 import { bedrockHost } from './bedrock.ts';

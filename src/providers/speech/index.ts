@@ -1,5 +1,4 @@
 // Which host makes speech in which form.
-import type { HostWishes } from '../../terms/host-wishes.ts';
 import { azurePath } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
 import { elevenlabs } from './elevenlabs.ts';
