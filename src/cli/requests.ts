@@ -17,6 +17,7 @@ import { readTagsOf } from '../domain/ledger/reports/tags.ts';
 import { modes } from '../terms/mode.ts';
 import type { Installation } from './installation.ts';
 import { CommandFailed, formatTable, type Output } from './output.ts';
+import { tokensOf } from '../domain/ledger/reports/queries.ts';
 
 export async function showRequestCommand(
   { database, config }: Installation,
@@ -102,17 +103,6 @@ const repeats: Readonly<Record<string, string>> = {
 
 /** Charges of the hour before that explain what one request missed in the cache. */
 const chargesMax = 2_000;
-
-function tokensOf(usage: Charge['usage']) {
-  return {
-    input: usage.inputTokens,
-    cache_read: usage.cacheReadTokens,
-    cache_write: usage.cacheWriteTokens,
-    cache_write_1h: usage.cacheWrite1hTokens,
-    output: usage.outputTokens,
-    reasoning: usage.reasoningTokens,
-  };
-}
 
 async function findCacheMiss(config: Config, read: Db, charge: Charge) {
   const { id: holdId, ledgerId, createdAtMs: fromMs } = charge;

@@ -72,37 +72,15 @@ function fileOf({ dataDir }: Config): string | null {
   return secretFileOf(process.env, dataDir);
 }
 
-type Status = {
-  /** Key ids. */
-  readonly current: string;
-  readonly accepted: readonly string[];
-  /** Key ids of secrets that the database needs and that were not provided. */
-  readonly missing: readonly string[];
-  /** Key ids of the secrets that `secret retire` removes. */
-  readonly ending: readonly string[];
-  /** True when the gateway that started last used the current secret. */
-  readonly in_use: boolean;
-  /** Ids of API keys whose digest was made with another secret. */
-  readonly keys: readonly string[];
-  readonly authenticator_apps: number;
-  readonly users_with_backup_codes: number;
-  /** Ids of accounts whose headers for traces are encrypted with another secret. */
-  readonly telemetry_accounts: readonly string[];
-  /** Ids of endpoints of alerts that are encrypted with another secret. */
-  readonly alert_endpoints: readonly string[];
-  /** Ids of accounts' own keys of providers that are encrypted with another secret. */
-  readonly own_keys: readonly string[];
-  /** The versions of saved settings that are encrypted with another secret. */
-  readonly settings_versions: readonly number[];
-  /**
-   * When the last session, replay, kept body and image link from before the rotation expires; null: no gateway
-   * uses the current secret yet.
-   */
-  readonly short_lived_until: string | null;
-  readonly can_retire: boolean;
-};
+type Needed = Awaited<ReturnType<typeof readNeeded>>;
+type Status = Needed & { readonly can_retire: boolean };
 
-async function readStatus({ config, database, secrets }: Installation): Promise<Status> {
+async function readStatus(installation: Installation): Promise<Status> {
+  const needed = await readNeeded(installation);
+  return { ...needed, can_retire: needed.ending.length > 0 && lossesOf(needed).length === 0 };
+}
+
+async function readNeeded({ config, database, secrets }: Installation) {
   const [current, ...accepted] = secrets;
   const given = secrets.map(({ id }) => id);
   const noted = await readRegisteredSecrets(database.read);
@@ -115,11 +93,14 @@ async function readStatus({ config, database, secrets }: Installation): Promise<
   const { apps, backupCodes } = await countSecondFactorsUnderOthers(database.read, current);
   const keptDays = Math.max(config.storage.keep_days, config.bodies.days_max);
   const keptMs = Math.max(shortLivedMs, keptDays * 24 * 60 * 60_000);
-  const status = {
+  return {
     current: current.id,
     accepted: accepted.map(({ id }) => id),
+    // Key ids of secrets that the database needs and that were not provided.
     missing: notedIds.filter((id) => !given.includes(id)),
+    // Key ids of the secrets that `secret retire` removes.
     ending: [...new Set(others)].filter((id) => id !== current.id),
+    // True when the gateway that started last used the current secret.
     in_use: isInUse,
     keys: await findKeysUnderOtherSecrets(database.read, current.id, systemClock.nowMs()),
     authenticator_apps: apps,
@@ -128,49 +109,36 @@ async function readStatus({ config, database, secrets }: Installation): Promise<
     alert_endpoints: await sealedEndpoints.underOthers(database, current),
     own_keys: await sealedOwnKeys.underOthers(database, current),
     settings_versions: (await sealedSettings.underOthers(database, current)).map(Number),
+    // When the last session, replay, kept body and image link from before the rotation expires; null: no
+    // gateway uses the current secret yet.
     short_lived_until: isInUse ? new Date(newest.currentSinceMs + keptMs).toISOString() : null,
   };
-  return { ...status, can_retire: status.ending.length > 0 && lossesOf(status).length === 0 };
 }
 
 /** Describes what stops working when every secret but the current one is removed. */
-function lossesOf(status: Omit<Status, 'can_retire'>): string[] {
-  const {
-    keys,
-    authenticator_apps: apps,
-    users_with_backup_codes: users,
-    telemetry_accounts: accounts,
-    alert_endpoints: endpoints,
-    own_keys: ownKeys,
-    settings_versions: versions,
-    short_lived_until: until,
-  } = status;
+function lossesOf(status: Needed): string[] {
+  const { keys, authenticator_apps: apps, users_with_backup_codes: users } = status;
+  const { short_lived_until: until } = status;
   const shown = keys.slice(0, 10).join(', ') + (keys.length > 10 ? ', …' : '');
-  return [
-    ...(status.in_use ? [] : [`no gateway has started with ${status.current} yet`]),
-    ...(keys.length === 0
-      ? []
-      : [`${keys.length} API keys were not used since the rotation (${shown})`]),
-    ...(apps === 0 ? [] : [`authenticator apps of ${apps} users are not under the current secret`]),
-    ...(users === 0 ? [] : [`${users} users have backup codes from before the rotation`]),
-    ...(accounts.length === 0
-      ? []
-      : [`keys for the traces of ${accounts.length} accounts are not under the current secret`]),
-    ...(endpoints.length === 0
-      ? []
-      : [`${endpoints.length} endpoints of alerts are not under the current secret`]),
-    ...(ownKeys.length === 0
-      ? []
-      : [`${ownKeys.length} own keys of accounts are not under the current secret`]),
-    ...(versions.length === 0
-      ? []
-      : [`saved settings of ${versions.length} versions are not under the current secret`]),
-    ...(until === null || Date.parse(until) <= systemClock.nowMs()
-      ? []
-      : [
-          `sessions, replays, kept bodies and links to images from before the rotation work until ${until}`,
-        ]),
+  const losses: readonly (readonly [isLost: boolean, what: string])[] = [
+    [!status.in_use, `no gateway has started with ${status.current} yet`],
+    [keys.length > 0, `${keys.length} API keys were not used since the rotation (${shown})`],
+    [apps > 0, `authenticator apps of ${apps} users are not under the current secret`],
+    [users > 0, `${users} users have backup codes from before the rotation`],
+    elsewhere(status.telemetry_accounts, (count) => `keys for the traces of ${count} accounts`),
+    elsewhere(status.alert_endpoints, (count) => `${count} endpoints of alerts`),
+    elsewhere(status.own_keys, (count) => `${count} own keys of accounts`),
+    elsewhere(status.settings_versions, (count) => `saved settings of ${count} versions`),
+    [
+      until !== null && Date.parse(until) > systemClock.nowMs(),
+      `sessions, replays, kept bodies and links to images from before the rotation work until ${until}`,
+    ],
   ];
+  return losses.filter(([isLost]) => isLost).map(([, what]) => what);
+}
+
+function elsewhere({ length }: readonly unknown[], named: (count: number) => string) {
+  return [length > 0, `${named(length)} are not under the current secret`] as const;
 }
 
 function describe(status: Status): string {

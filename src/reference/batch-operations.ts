@@ -132,7 +132,7 @@ const answer = (schema: TSchema, description: string) => ({
 const created = (schema: TSchema, description: string) => ({
   200: { description, headers: [...rateHeaders, 'cache'] as const, content: json(schema) },
 });
-const shared = { tag: 'Batches', access: 'key' } as const;
+const shared = { tag: 'Batches', access: 'key', errors: finding } as const;
 const ofMessages = { ...shared, errorShape: 'messages' } as const;
 const theFile = answer(File, 'The file.');
 const theBatch = answer(Batch, 'The batch.');
@@ -168,7 +168,6 @@ export const batchOperations = {
       query('order', 'By time of creation.', Type.Enum(['asc', 'desc'], { default: 'desc' })),
     ],
     answers: answer(list(File), 'The files.'),
-    errors: finding,
   },
   'GET /v1/files/:id': {
     ...shared,
@@ -176,7 +175,6 @@ export const batchOperations = {
     summary: 'Get a file',
     parameters: [idOf('file')],
     answers: theFile,
-    errors: finding,
   },
   'GET /v1/files/:id/content': {
     ...shared,
@@ -189,7 +187,6 @@ export const batchOperations = {
         content: { 'application/octet-stream': Type.Unsafe<string>({}) },
       },
     },
-    errors: finding,
   },
   'DELETE /v1/files/:id': {
     ...shared,
@@ -204,7 +201,6 @@ export const batchOperations = {
       }),
       'It was removed.',
     ),
-    errors: finding,
   },
   'POST /v1/batches': {
     ...shared,
@@ -223,7 +219,6 @@ export const batchOperations = {
     summary: 'List batches',
     parameters: [limit(100), after],
     answers: answer(list(Batch), 'The batches.'),
-    errors: finding,
   },
   'GET /v1/batches/:id': {
     ...shared,
@@ -231,7 +226,6 @@ export const batchOperations = {
     summary: 'Get a batch',
     parameters: [idOf('batch')],
     answers: theBatch,
-    errors: finding,
   },
   'POST /v1/batches/:id/cancel': {
     ...shared,
@@ -239,7 +233,6 @@ export const batchOperations = {
     summary: 'Begin no further request of a batch',
     parameters: [idOf('batch')],
     answers: theBatch,
-    errors: finding,
   },
   'POST /v1/messages/batches': {
     ...ofMessages,
@@ -270,7 +263,6 @@ export const batchOperations = {
       }),
       'The batches.',
     ),
-    errors: finding,
   },
   'GET /v1/messages/batches/:id': {
     ...ofMessages,
@@ -278,7 +270,6 @@ export const batchOperations = {
     summary: 'Get a batch in Anthropic’s Messages format',
     parameters: [idOf('batch')],
     answers: theMessageBatch,
-    errors: finding,
   },
   'GET /v1/messages/batches/:id/results': {
     ...ofMessages,
@@ -291,7 +282,6 @@ export const batchOperations = {
         content: { 'application/x-jsonl': Type.Unsafe<string>({}) },
       },
     },
-    errors: finding,
   },
   'POST /v1/messages/batches/:id/cancel': {
     ...ofMessages,
@@ -299,7 +289,6 @@ export const batchOperations = {
     summary: 'Begin no further request of a batch in Anthropic’s Messages format',
     parameters: [idOf('batch')],
     answers: theMessageBatch,
-    errors: finding,
   },
   'DELETE /v1/messages/batches/:id': {
     ...ofMessages,
@@ -315,6 +304,5 @@ export const batchOperations = {
       }),
       'It was removed.',
     ),
-    errors: finding,
   },
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -1,10 +1,8 @@
 // An image model in GET /v1/models/info: the fields of every model, without token prices, and the
 // image fields.
 import type { ImageModel, ImageTier, PicosByTier } from '../../terms/image-model.ts';
-import { usdFromPicos } from '../../lib/money.ts';
+import { type Picos, usdFromPicos } from '../../lib/money.ts';
 import { scaleByFactor, type PriceFactor } from './price.ts';
-
-type UsdByTier = Readonly<Partial<Record<ImageTier, number>>>;
 
 export type ImageInfoEntry = ReturnType<typeof imageInfoEntry>;
 
@@ -33,33 +31,29 @@ export function imageInfoEntry(id: string, model: ImageModel, factor: PriceFacto
   };
 }
 
-/** Returns an account's prices in USD; null when the model has none. */
+/** Returns an account's prices, in USD or the unit of `toUnit`; null when the model has none. */
 export function imagePricesOf(
   { price, inputImages }: Pick<ImageModel, 'price' | 'inputImages'>,
   factor: PriceFactor,
+  toUnit: (picos: Picos) => number = usdFromPicos,
 ) {
   if (!price) return null;
-  const usdOf = (prices: PicosByTier): UsdByTier =>
-    Object.fromEntries(
-      Object.entries(prices).map(([tier, picos]) => [
-        tier,
-        usdFromPicos(scaleByFactor(picos, factor, price)),
-      ]),
-    );
-  const usdPerMillion = (picos: number) =>
-    usdFromPicos(scaleByFactor(BigInt(picos) * 1_000_000n, factor, price));
+  const scaled = (picos: bigint) => toUnit(scaleByFactor(picos, factor, price));
+  const byTier = (prices: PicosByTier): Readonly<Partial<Record<ImageTier, number>>> =>
+    Object.fromEntries(Object.entries(prices).map(([tier, picos]) => [tier, scaled(picos)]));
+  const perMillion = (picos: number) => scaled(BigInt(picos) * 1_000_000n);
   return {
     per_megapixel: price.perMegapixel,
-    output: usdOf(price.output),
-    further_megapixel: price.perMegapixel ? usdOf(price.furtherMegapixel) : {},
+    output: byTier(price.output),
+    further_megapixel: price.perMegapixel ? byTier(price.furtherMegapixel) : {},
     input_per_megapixel: price.inputPerMegapixel,
-    input_image: inputImages.max > 0 ? usdOf(price.input) : {},
+    input_image: inputImages.max > 0 ? byTier(price.input) : {},
     tokens: price.tokens && {
-      text: usdPerMillion(price.tokens.text),
-      cached_text: usdPerMillion(price.tokens.cachedText),
-      image: usdPerMillion(price.tokens.image),
-      cached_image: usdPerMillion(price.tokens.cachedImage),
-      output: usdPerMillion(price.tokens.output),
+      text: perMillion(price.tokens.text),
+      cached_text: perMillion(price.tokens.cachedText),
+      image: perMillion(price.tokens.image),
+      cached_image: perMillion(price.tokens.cachedImage),
+      output: perMillion(price.tokens.output),
     },
   };
 }

@@ -75,7 +75,7 @@ export function listModels(catalog: Catalog, viewer: Visibility) {
     ...visibleModels(catalog, viewer).map(({ id, model }) =>
       listEntry(id, model, listedType(model.type), viewer),
     ),
-    ...visibleImageModels(catalog, viewer).map(({ id, model }) =>
+    ...visibleModels(catalog.images, viewer).map(({ id, model }) =>
       listEntry(id, model, 'image', viewer),
     ),
   ];
@@ -114,7 +114,7 @@ function imageModelEntry(
   name: string,
 ): ModelListEntry | null {
   const model = images.resolve(name);
-  if (!model || !isVisibleImageModel(images, viewer, model)) return null;
+  if (!model || !isVisible(images, viewer, model)) return null;
   return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image', viewer);
 }
 
@@ -135,7 +135,7 @@ export function listModelInfo(catalog: Catalog, viewer: Viewer, charging: Chargi
       providers: charging.providers,
     });
   });
-  const images = visibleImageModels(catalog, viewer).map(({ id, model }) =>
+  const images = visibleModels(catalog.images, viewer).map(({ id, model }) =>
     imageInfoEntry(id, model, factorOf(model)),
   );
   return { data: [...chat, ...images], web_search: searchEntry(viewer, charging) };
@@ -158,42 +158,27 @@ function searchEntry(
   };
 }
 
-/** A listed name: a model's id or an alias. */
-type VisibleModel = { readonly id: string; readonly model: Model };
+type Kind<M> = {
+  readonly list: () => readonly M[];
+  readonly aliases: ReadonlyMap<string, M>;
+  readonly liveRoutes: (model: M) => readonly unknown[];
+};
 
-/** Returns the models in catalogue order, then the aliases. */
-function visibleModels(catalog: Catalog, viewer: Visibility): readonly VisibleModel[] {
-  const models = catalog.list().map((model) => ({ id: model.id, model }));
-  const aliases = [...catalog.aliases].map(([id, model]) => ({ id, model }));
-  return [...models, ...aliases].filter(({ model }) => isVisible(catalog, viewer, model));
+/** Returns the names of visible models: ids in the order of the catalogue, then the aliases. */
+function visibleModels<M extends Model | ImageModel>(kind: Kind<M>, viewer: Visibility) {
+  const models = kind.list().map((model) => ({ id: model.id, model }));
+  const aliases = [...kind.aliases].map(([id, model]) => ({ id, model }));
+  return [...models, ...aliases].filter(({ model }) => isVisible(kind, viewer, model));
 }
 
 /**
  * A model is visible if it could run: it has a current price and, except for test keys (answered by
  * the sandbox), an enabled provider.
  */
-function isVisible(catalog: Catalog, viewer: Visibility, model: Model): boolean {
+function isVisible<M extends Model | ImageModel>(kind: Kind<M>, viewer: Visibility, model: M) {
   if (viewer.models && !viewer.models.has(model.id)) return false;
-  if (!priceAt(model, viewer.nowMs)) return false;
-  return viewer.mode === 'test' || catalog.liveRoutes(model).length > 0;
-}
-
-function visibleImageModels(
-  { images }: Catalog,
-  viewer: Visibility,
-): readonly { readonly id: string; readonly model: ImageModel }[] {
-  const models = images.list().map((model) => ({ id: model.id, model }));
-  const aliases = [...images.aliases].map(([id, model]) => ({ id, model }));
-  return [...models, ...aliases].filter(({ model }) => isVisibleImageModel(images, viewer, model));
-}
-
-function isVisibleImageModel(
-  images: Catalog['images'],
-  viewer: Visibility,
-  model: ImageModel,
-): boolean {
-  if (viewer.models && !viewer.models.has(model.id)) return false;
-  return model.price !== null && (viewer.mode === 'test' || images.liveRoutes(model).length > 0);
+  const price = 'prices' in model ? priceAt(model, viewer.nowMs) : model.price;
+  return Boolean(price) && (viewer.mode === 'test' || kind.liveRoutes(model).length > 0);
 }
 
 function listEntry(id: string, model: Model | ImageModel, type: ListedType, { nowMs }: Visibility) {

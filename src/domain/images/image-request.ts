@@ -125,7 +125,10 @@ const readFields = new Set([
   'response_format',
 ]);
 
-/** By field name: which values are refused, and the message. */
+/**
+ * Fields of OpenAI's image API that the gateway does not use and that change the result: which
+ * values are refused, and the message. Harmless ones are dropped and listed.
+ */
 const refusals: Readonly<
   Record<string, { readonly isRefused: (value: unknown) => boolean; readonly message: string }>
 > = {

@@ -3,20 +3,14 @@ import { errorKinds, type ErrorCode } from '../../canonical/errors.ts';
 import type { Latency } from '../../domain/activity/latency.ts';
 import { readModelLatencies, sumActivity } from '../../domain/activity/queries.ts';
 import { readTerms } from '../../domain/accounts/manage-accounts.ts';
-import type { ImageModel, PicosByTier } from '../../terms/image-model.ts';
+import type { ImageModel } from '../../terms/image-model.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { searchModelId } from '../../terms/web-search.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { readBuiltInCatalog } from '../../domain/catalog/load-catalog.ts';
 import { readBuiltInImageCatalog } from '../../domain/catalog/load-image-catalog.ts';
 import type { Model, PriceSet, PriceVersion, TokenPrices } from '../../domain/catalog/model.ts';
-import {
-  listPricePpm,
-  listPrices,
-  priceAt,
-  scaleByFactor,
-  type PriceFactor,
-} from '../../domain/catalog/price.ts';
+import { listPricePpm, listPrices, priceAt, type PriceFactor } from '../../domain/catalog/price.ts';
 import { highestSearchPicos } from '../../domain/catalog/search-price.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
@@ -28,6 +22,7 @@ import type { Picos } from '../../lib/money.ts';
 import { requireAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
+import { imagePricesOf } from '../../domain/catalog/image-listing.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
   'GET /accounts/:account/models': async ({ context, params }) =>
@@ -280,32 +275,22 @@ function describeParameters(parameters: ImageModel['parameters']): Contract.Imag
   };
 }
 
-function describeImagePrices(
-  { price, inputImages }: ImageModel,
-  factor: PriceFactor,
-): Contract.ImagePrices | null {
-  if (!price) return null;
-  const scaled = (prices: PicosByTier) =>
-    Object.fromEntries(
-      Object.entries(prices).map(([tier, picos]) => [
-        tier,
-        microsOf(scaleByFactor(picos, factor, price)),
-      ]),
-    );
-  const perMillion = (picos: number) =>
-    microsOf(scaleByFactor(BigInt(picos) * 1_000_000n, factor, price));
+function describeImagePrices(model: ImageModel, factor: PriceFactor): Contract.ImagePrices | null {
+  const prices = imagePricesOf(model, factor, microsOf);
+  if (!prices) return null;
+  const { tokens } = prices;
   return {
-    per_megapixel: price.perMegapixel,
-    output_micros: scaled(price.output),
-    further_megapixel_micros: price.perMegapixel ? scaled(price.furtherMegapixel) : {},
-    input_image_micros: inputImages.max > 0 ? scaled(price.input) : {},
-    input_per_megapixel: price.inputPerMegapixel,
-    tokens: price.tokens && {
-      text_micros: perMillion(price.tokens.text),
-      cached_text_micros: perMillion(price.tokens.cachedText),
-      image_micros: perMillion(price.tokens.image),
-      cached_image_micros: perMillion(price.tokens.cachedImage),
-      output_micros: perMillion(price.tokens.output),
+    per_megapixel: prices.per_megapixel,
+    output_micros: prices.output,
+    further_megapixel_micros: prices.further_megapixel,
+    input_image_micros: prices.input_image,
+    input_per_megapixel: prices.input_per_megapixel,
+    tokens: tokens && {
+      text_micros: tokens.text,
+      cached_text_micros: tokens.cached_text,
+      image_micros: tokens.image,
+      cached_image_micros: tokens.cached_image,
+      output_micros: tokens.output,
     },
   };
 }

@@ -4,6 +4,7 @@ import { totalInputTokens } from '../../canonical/usage.ts';
 import type { UsageDetail, UsagePrice, UsageRecord } from '../contract/usage.ts';
 import type { Charge } from '../../domain/ledger/book.ts';
 import { modeOf } from '../../domain/ledger/commands.ts';
+import { tokensOf } from '../../domain/ledger/reports/queries.ts';
 
 export function toRecord(charge: Charge, keyName: string): UsageRecord {
   return {
@@ -32,17 +33,9 @@ type DetailParts = {
 
 /** `terms`: null when the charge's price was not stored. */
 export function toDetail(charge: Charge, { keyName, terms, cacheMiss }: DetailParts): UsageDetail {
-  const { usage } = charge;
   return {
     ...toRecord(charge, keyName),
-    tokens: {
-      input: usage.inputTokens,
-      cache_read: usage.cacheReadTokens,
-      cache_write: usage.cacheWriteTokens,
-      cache_write_1h: usage.cacheWrite1hTokens,
-      output: usage.outputTokens,
-      reasoning: usage.reasoningTokens,
-    },
+    tokens: tokensOf(charge.usage),
     usage_source: charge.usageSource,
     price_version: charge.priceVersion,
     price: terms && toPrice(terms),

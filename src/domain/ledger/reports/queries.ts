@@ -397,3 +397,15 @@ export async function readPriceTerms(db: Db, priceId: string): Promise<PriceTerm
     .executeTakeFirst();
   return row ? readKeptTerms(row.terms) : null;
 }
+
+/** Tokens of a charge, as they are shown. */
+export function tokensOf(usage: Charge['usage']) {
+  return {
+    input: usage.inputTokens,
+    cache_read: usage.cacheReadTokens,
+    cache_write: usage.cacheWriteTokens,
+    cache_write_1h: usage.cacheWrite1hTokens,
+    output: usage.outputTokens,
+    reasoning: usage.reasoningTokens,
+  };
+}

@@ -82,39 +82,23 @@ export class Sealing {
     this.#worker = worker;
   }
 
-  #note(event: LookEvent): void {
-    const { kind: _, ...fields } = event;
-    switch (event.kind) {
-      case 'sealed':
-        this.#log.info(fields, 'a day of the ledger is sealed');
-        break;
-      case 'removed':
-        this.#log.info(fields, 'the charges of an old day were exported and removed');
-        break;
-      case 'state-restored':
-        this.#log.warn(fields, 'the state of a seal was lost or changed, and is restored');
-        break;
-      case 'not-sealed':
-        this.#log.error(
-          fields,
-          'a day of the ledger does not agree and is not sealed, nor a later one',
-        );
-        break;
-      case 'not-removed':
-        this.#log.error(fields, 'the charges of an old day differ from their seal and stay');
-        break;
-      case 'not-exported':
-        this.#log.error(fields, 'the charges of an old day cannot be exported and stay; retrying');
-        break;
-      case 'no-partitions':
-        this.#log.warn(fields, 'partitions of coming days cannot be made; retrying');
-        break;
-      case 'clock-doubted':
-        this.#log.warn(fields, 'no day is sealed until the clock has gone on for twelve hours');
-        break;
-      case 'done':
-      case 'skipped':
-        this.sealedUntilMs = event.sealedUntilMs ?? 0;
+  #note({ kind, ...fields }: LookEvent): void {
+    if (kind === 'done' || kind === 'skipped') {
+      this.sealedUntilMs = (fields as { sealedUntilMs: number | null }).sealedUntilMs ?? 0;
+      return;
     }
+    const [level, message] = notes[kind];
+    this.#log[level](fields, message);
   }
 }
+
+const notes = {
+  sealed: ['info', 'a day of the ledger is sealed'],
+  removed: ['info', 'the charges of an old day were exported and removed'],
+  'state-restored': ['warn', 'the state of a seal was lost or changed, and is restored'],
+  'not-sealed': ['error', 'a day of the ledger does not agree and is not sealed, nor a later one'],
+  'not-removed': ['error', 'the charges of an old day differ from their seal and stay'],
+  'not-exported': ['error', 'the charges of an old day cannot be exported and stay; retrying'],
+  'no-partitions': ['warn', 'partitions of coming days cannot be made; retrying'],
+  'clock-doubted': ['warn', 'no day is sealed until the clock has gone on for twelve hours'],
+} as const;

@@ -162,6 +162,10 @@ type SenderOptions = {
   readonly clock: Clock;
 };
 
+/**
+ * The address is checked before each connection, which goes to a checked address. Problems are
+ * shown to the account, so they say nothing about the operator's network.
+ */
 export function accountSender({ hosts, openConnector, clock }: SenderOptions): AccountSender {
   return ({ endpoint, headers }, body) => {
     const url = tracesUrlOf(endpoint);
