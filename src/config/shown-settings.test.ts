@@ -59,10 +59,8 @@ test('settings of the file and defaults are both shown', () => {
   const find = (name: string) => settings.find(({ path }) => path === name)!;
   assert.deepEqual([find('server.port').value, find('server.port').isDefault], [4_100, false]);
   assert.deepEqual([find('server.host').value, find('server.host').isDefault], ['127.0.0.1', true]);
-  assert.deepEqual(
-    [find('stripe.secret_key').isSet, find('stripe.secret_key').isDefault],
-    [false, true],
-  );
+  assert.equal(find('stripe.secret_key').isSet, false);
+  assert.equal(find('stripe.secret_key').isDefault, true);
   assert.ok(find('server.port').description.length > 0);
 });
 

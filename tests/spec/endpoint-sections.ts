@@ -108,10 +108,8 @@ const replaysUnderKey: Proof = async (service) => {
   const ask = () => service.chat({}, { key, headers });
   const [first, second] = [await ask(), await ask()];
   assert.equal(second.json()['id'], first.json()['id']);
-  assert.deepEqual(
-    [second.headers['x-service-cache'], second.costMicros],
-    ['idempotent-replay', 0],
-  );
+  assert.equal(second.headers['x-service-cache'], 'idempotent-replay');
+  assert.equal(second.costMicros, 0);
 };
 
 const answersFromCache: Proof = async (service) => {
@@ -216,10 +214,8 @@ export const endpointSections: Sections = {
         const { response } = (await service.event('text', 'response.completed')) as {
           response: Json;
         };
-        assert.deepEqual(
-          [response['status'], (response['output'] as Json[]).length],
-          ['completed', 1],
-        );
+        assert.equal(response['status'], 'completed');
+        assert.equal((response['output'] as Json[]).length, 1);
       },
     'idempotent stored response | 24 hours elapse |  | expired | a later request with the same key is treated as new':
       replaysForDay,
@@ -534,10 +530,9 @@ export const endpointSections: Sections = {
       const key = await keyWithRecords(service, 21);
       const lengthOf = async (query: string) =>
         listOf(await service.get(`/v1/usage${query}`, key)).length;
-      assert.deepEqual(
-        [await lengthOf(''), await lengthOf('?limit=1'), await lengthOf('?limit=100')],
-        [20, 1, 21],
-      );
+      assert.equal(await lengthOf(''), 20);
+      assert.equal(await lengthOf('?limit=1'), 1);
+      assert.equal(await lengthOf('?limit=100'), 21);
       for (const limit of [0, 101])
         assert.equal((await service.get(`/v1/usage?limit=${limit}`, key)).error.param, 'limit');
     },

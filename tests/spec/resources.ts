@@ -95,10 +95,9 @@ export const resources: Sections = {
       async (service) => {
         const item = itemOf(await service.responseWithCall(), 'function_call');
         assert.ok(isText(item['call_id']));
-        assert.deepEqual(
-          [item['id'], item['name'], item['status']],
-          [item['call_id'], 'get_weather', 'completed'],
-        );
+        assert.deepEqual(item['id'], item['call_id']);
+        assert.equal(item['name'], 'get_weather');
+        assert.equal(item['status'], 'completed');
         assert.deepEqual(JSON.parse(String(item['arguments'])), { city: 'Paris' });
       },
     'reasoning | id (string), type `reasoning`, summary (array, may be empty); present when reasoning.effort was set':
@@ -309,10 +308,8 @@ export const resources: Sections = {
       resolve();
       await running;
       assert.ok(heldMicros > 0);
-      assert.deepEqual(
-        [availableMicros, shown],
-        [5_000_000 - heldMicros, Math.floor((5_000_000 - heldMicros) / 10_000)],
-      );
+      assert.deepEqual(availableMicros, 5_000_000 - heldMicros);
+      assert.deepEqual(shown, Math.floor((5_000_000 - heldMicros) / 10_000));
     },
   },
 };

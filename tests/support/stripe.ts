@@ -202,10 +202,9 @@ export class LocalStripe {
   charge(fields: Readonly<Record<string, string>>, key: string, fault?: ChargeFault): Intent {
     const known = this.#intentByKey.get(key);
     if (known) return this.intents.find(({ id }) => id === known)!;
-    assert.deepEqual(
-      [fields['off_session'], fields['confirm'], fields['currency']],
-      ['true', 'true', 'usd'],
-    );
+    assert.equal(fields['off_session'], 'true');
+    assert.equal(fields['confirm'], 'true');
+    assert.equal(fields['currency'], 'usd');
     const isPaid = fault === undefined || fault === 'lost';
     const intent: Intent = {
       id: this.#newId('pi'),

@@ -124,10 +124,9 @@ describe('a built-in model', () => {
     const [model] = load(
       'models: { gpt-x: { display_name: Mine, supports: { vision: false } } }',
     ).list();
-    assert.deepEqual(
-      [model!.displayName, model!.ownedBy, model!.maxInputTokens],
-      ['Mine', 'openai', 900],
-    );
+    assert.equal(model!.displayName, 'Mine');
+    assert.equal(model!.ownedBy, 'openai');
+    assert.equal(model!.maxInputTokens, 900);
     assert.deepEqual(model!.supports, {
       thinking: true,
       streaming: true,
@@ -148,15 +147,13 @@ describe('a built-in model', () => {
 
   test('never accepts more input than its context after an override', () => {
     const [smaller] = load('models: { gpt-x: { context_tokens: 50 } }').list();
-    assert.deepEqual(
-      [smaller!.contextTokens, smaller!.maxInputTokens, smaller!.maxOutputTokens],
-      [50, 50, 50],
-    );
+    assert.equal(smaller!.contextTokens, 50);
+    assert.equal(smaller!.maxInputTokens, 50);
+    assert.equal(smaller!.maxOutputTokens, 50);
     const [larger] = load('models: { gpt-x: { max_input_tokens: 5000 } }').list();
-    assert.deepEqual(
-      [larger!.contextTokens, larger!.maxInputTokens, larger!.maxOutputTokens],
-      [5_000, 5_000, 100],
-    );
+    assert.equal(larger!.contextTokens, 5_000);
+    assert.equal(larger!.maxInputTokens, 5_000);
+    assert.equal(larger!.maxOutputTokens, 100);
   });
 
   test('drops a format that the reconfigured provider does not speak', () => {
@@ -205,10 +202,8 @@ describe('a new model', () => {
     const priced = load(
       `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0.02 } } }`,
     );
-    assert.deepEqual(
-      [priced.resolve('m')!.toolPrices, priced.warnings],
-      [{ web_search: 0.02 }, []],
-    );
+    assert.deepEqual(priced.resolve('m')!.toolPrices, { web_search: 0.02 });
+    assert.deepEqual(priced.warnings, []);
     const free = load(
       `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0 } } }`,
     );

@@ -111,10 +111,8 @@ test('a text stream is the documented sequence, with its last two events held ba
   assert.equal(pipe.push({ type: 'text-delta', text: 'more' }), '');
   assert.equal(pipe.end(), '');
   const [delta, end] = eventsOf(pipe.close(0.5));
-  assert.deepEqual(
-    [delta!.type, (delta!.usage as Record<string, unknown>).cost],
-    ['message_delta', 0.5],
-  );
+  assert.equal(delta!.type, 'message_delta');
+  assert.equal((delta!.usage as Record<string, unknown>).cost, 0.5);
   assert.deepEqual(end, { type: 'message_stop' });
   const [start] = eventsOf(sent);
   assert.deepEqual((start!.message as Record<string, unknown>).usage, {

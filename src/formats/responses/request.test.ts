@@ -44,18 +44,16 @@ test('sampling is kept for a model that does not think, and dropped and listed f
 
 test('an upstream request is never stored, always has a limit, and asks a thinking model for encrypted reasoning', () => {
   const { body } = writeRequest(readRequest(requestFor()), { ...target, maxOutputTokens: 1 });
-  assert.deepEqual(
-    [body.store, body.max_output_tokens, body.include],
-    [false, 16, ['reasoning.encrypted_content']],
-  );
+  assert.equal(body.store, false);
+  assert.equal(body.max_output_tokens, 16);
+  assert.deepEqual(body.include, ['reasoning.encrypted_content']);
   const plain = writeRequest(readRequest(requestFor({ reasoning: { effort: 'high' } })), {
     ...target,
     thinking: false,
   });
-  assert.deepEqual(
-    [plain.body.include, plain.body.reasoning, plain.ignored],
-    [undefined, undefined, ['reasoning']],
-  );
+  assert.equal(plain.body.include, undefined);
+  assert.equal(plain.body.reasoning, undefined);
+  assert.deepEqual(plain.ignored, ['reasoning']);
 });
 
 test('stop sequences are emulated, because this format has none', () => {
@@ -171,10 +169,8 @@ test('Codex: tools in an item are read, with their grammar', () => {
       ['apply_patch', 'custom'],
     ],
   );
-  assert.deepEqual(
-    [tools[1]?.description, tools[1]?.grammar],
-    ['Edits.', { syntax: 'lark', definition: 'start: x' }],
-  );
+  assert.equal(tools[1]?.description, 'Edits.');
+  assert.deepEqual(tools[1]?.grammar, { syntax: 'lark', definition: 'start: x' });
 });
 
 const required = { tool_choice: 'required' };

@@ -435,10 +435,9 @@ test('an upstream that never answers times out at most a second late', async (t)
     assert.ok(await isPending(reply));
     await clock.advance(1);
     const { failure, requestSent } = await failed(reply);
-    assert.deepEqual(
-      [failure.kind, requestSent, /first_byte_ms/.test(failure.message)],
-      ['timeout', true, true],
-    );
+    assert.equal(failure.kind, 'timeout');
+    assert.equal(requestSent, true);
+    assert.equal(/first_byte_ms/.test(failure.message), true);
     assert.equal(await request.ended, 'aborted');
   }
 });

@@ -40,10 +40,9 @@ test('a read-only file system causes no wrong charge, alerts the operator, and a
   for (const { release } of streams) release();
   await until(async () => (await gateway.get('/readyz')).status === 503);
   const refused = await ask();
-  assert.deepEqual(
-    [refused.status, refused.headers['retry-after'], refused.error.code],
-    [503, '1', 'upstream_unavailable'],
-  );
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers['retry-after'], '1');
+  assert.equal(refused.error.code, 'upstream_unavailable');
   for (const { name, reply } of streams) {
     const { text, costMicros: cost } = await reply;
     assert.equal(checkStream(name, text, { straight: true }).ending, 'error', text);
