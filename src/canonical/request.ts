@@ -63,7 +63,7 @@ export type DocumentPart = {
   readonly name?: string;
   readonly cacheControl?: CacheControl;
 };
-export type RefusalPart = { readonly type: 'refusal'; readonly text: string };
+type RefusalPart = { readonly type: 'refusal'; readonly text: string };
 
 export type MediaSource =
   | { readonly kind: 'url'; readonly url: string }
