@@ -194,6 +194,8 @@ function createGateway(
   const images = openImageFiles({
     config,
     secrets,
+    // In a request they are base64, too.
+    fetchedBytesMax: answerBytesMax / 3,
     removesExpired: threads.isFirst,
     clock,
     onError: report('images or long answers cannot be stored, read or removed'),

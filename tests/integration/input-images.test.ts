@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import sharp from 'sharp';
 import { ApiError } from '../../src/canonical/errors.ts';
+import { FetchedBytes } from '../../src/domain/images/fetched-bytes.ts';
 import { createImageLinks } from '../../src/domain/images/image-links.ts';
 import { openLocalStore } from '../../src/domain/images/local-store.ts';
 import { fetchWithOwnLinks } from '../../src/domain/images/own-links.ts';
@@ -54,6 +55,7 @@ function read(
     max: 16,
     fetcher,
     signal: new AbortController().signal,
+    memory: new FetchedBytes(1).enter('a'),
     field: 'images',
     ...changes,
   });

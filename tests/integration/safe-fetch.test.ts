@@ -5,6 +5,7 @@ import test, { after, before } from 'node:test';
 import sharp from 'sharp';
 import { buildConnector } from 'undici';
 import { ByteBudget } from '../../src/domain/images/byte-budget.ts';
+import { FetchedBytes } from '../../src/domain/images/fetched-bytes.ts';
 import { checkedConnector, type OpenConnector } from '../../src/lib/checked-connector.ts';
 import { isPublicAddress } from '../../src/lib/public-hosts.ts';
 import type { Resolve } from '../../src/lib/resolve-name.ts';
@@ -75,7 +76,7 @@ const resolveAsSystem: Resolve = async (name) =>
 
 const limits = () => ({
   bytesMax: 1_000_000,
-  budget: new ByteBudget(10_000_000),
+  budget: new ByteBudget(10_000_000, new FetchedBytes(1).enter('a')),
   signal: new AbortController().signal,
 });
 
@@ -336,7 +337,7 @@ test('the size limit applies to Content-Length, while reading, and to all images
     'is larger than 1000000 bytes',
   );
   assert.ok(written < 4_000_000, `${written} bytes were taken`);
-  const small = { budget: new ByteBudget(100_000) };
+  const small = { budget: new ByteBudget(100_000, new FetchedBytes(1).enter('a')) };
   assert.equal(
     await problemOf(fetcherWith()('http://public.test/', small)),
     'makes the images of this request larger than 100000 bytes together',

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import { imageTypesInWords, type ImageBytes, type ImageReading } from '../../lib/image.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { isDataUrl, readDataUrl } from './data-url.ts';
+import type { ImageMemory } from './fetched-bytes.ts';
 import type { SafeFetch } from './safe-fetch.ts';
 
 /**
@@ -20,27 +21,28 @@ export type ReadInputImagesOptions = {
   readonly bytesMaxTotal?: number;
   readonly fetcher: SafeFetch;
   readonly signal: AbortSignal;
+  readonly memory: ImageMemory;
   /** The field's name in the request: `images`. */
   readonly field: string;
 };
 
 /**
  * Returns the images in the order of `texts`. Throws ApiError `invalid_request` with the field,
- * such as `images[2]`, and what to do; the first problem aborts the other fetches. Rejects with the
+ * such as `images[2]`, and what to do, or `overloaded`; the first problem aborts the other fetches. Rejects with the
  * signal's reason on abort.
  */
 export async function readInputImages(
   texts: readonly string[],
   options: ReadInputImagesOptions,
 ): Promise<ImageBytes[]> {
-  const { max, bytesMaxTotal = inputImagesBytesMax, signal, field } = options;
+  const { max, bytesMaxTotal = inputImagesBytesMax, signal, memory, field } = options;
   if (texts.length > max) {
     throw invalidRequest(
       field,
       `\`${field}\` must have at most ${max} images; got ${texts.length}. Send fewer.`,
     );
   }
-  const budget = new ByteBudget(bytesMaxTotal);
+  const budget = new ByteBudget(bytesMaxTotal, memory);
   const failed = new AbortController();
   const reading = { ...options, budget, signal: AbortSignal.any([signal, failed.signal]) };
   try {
@@ -53,23 +55,33 @@ export async function readInputImages(
   }
 }
 
-/** Fetches several public URLs within one shared budget. Rejects with the signal's reason. */
+/**
+ * Fetches several public URLs within one shared budget. Rejects with the signal's reason. Throws ApiError
+ * `overloaded`.
+ */
 export async function readUrls(
   urls: readonly string[],
   {
     fetcher,
     signal,
+    memory,
     bytesMaxTotal = inputImagesBytesMax,
-  }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal' | 'bytesMaxTotal'>,
+  }: Pick<ReadInputImagesOptions, 'fetcher' | 'signal' | 'memory' | 'bytesMaxTotal'>,
 ): Promise<ReadonlyMap<string, ImageReading>> {
+  const failed = new AbortController();
   const limits = {
     bytesMax: inputImageBytesMax,
-    budget: new ByteBudget(bytesMaxTotal),
-    signal,
+    budget: new ByteBudget(bytesMaxTotal, memory),
+    signal: AbortSignal.any([signal, failed.signal]),
   };
-  return new Map(
-    await Promise.all(urls.map(async (url) => [url, await fetcher(url, limits)] as const)),
-  );
+  try {
+    return new Map(
+      await Promise.all(urls.map(async (url) => [url, await fetcher(url, limits)] as const)),
+    );
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
 }
 
 type Reading = ReadInputImagesOptions & { readonly budget: ByteBudget };

@@ -3,14 +3,17 @@
 // checked again. The answer is limited in time and size, and its bytes must be an image.
 // docs/image-files.md lists what is refused and why.
 import type { Dispatcher } from 'undici';
+import { ApiError } from '../../canonical/errors.ts';
 import { Client } from '../../lib/undici.ts';
 import { checkedConnector, type OpenConnector } from '../../lib/checked-connector.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../../lib/image.ts';
+import { Pieces } from '../../lib/pieces.ts';
 import { publicHosts, type FindAddresses } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
+/** Throws ApiError `overloaded`. */
 export type SafeFetch = (url: string, limits: FetchLimits) => Promise<ImageReading>;
 
 export type FetchLimits = {
@@ -74,6 +77,7 @@ export function createSafeFetch({
       }
       throw new Refused(problems.redirects);
     } catch (error) {
+      if (error instanceof ApiError) throw error;
       limits.signal.throwIfAborted();
       if (deadline.aborted) return unreadable(`did not arrive within ${totalMs / 1_000} seconds`);
       return unreadable(error instanceof Refused ? error.message : problems.unreachable);
@@ -158,19 +162,15 @@ async function readBody(
 ): Promise<ImageReading> {
   const tooLarge = `is larger than ${bytesMax} bytes`;
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw new Refused(tooLarge);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const pieces = new Pieces();
+  let head = Buffer.alloc(0);
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    chunks.push(chunk);
-    if (bytes > bytesMax) throw new Refused(tooLarge);
+    pieces.add(chunk);
+    if (pieces.bytes > bytesMax) throw new Refused(tooLarge);
     if (!budget.take(chunk.length)) throw new Refused(budget.problem);
-    if (bytes - chunk.length < typeBytes && bytes >= typeBytes && !startsAsImage(chunks))
-      throw new Refused(problems.type);
+    if (head.length >= typeBytes) continue;
+    head = Buffer.concat([head, chunk.subarray(0, typeBytes)]);
+    if (head.length >= typeBytes && imageTypeOf(head) === null) throw new Refused(problems.type);
   }
-  return readImage(Buffer.concat(chunks, bytes));
-}
-
-function startsAsImage(chunks: readonly Buffer[]): boolean {
-  return imageTypeOf(Buffer.concat(chunks, typeBytes)) !== null;
+  return readImage(Buffer.concat(pieces.take()));
 }

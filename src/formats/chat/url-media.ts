@@ -11,7 +11,7 @@ type UrlMedia = {
   readonly other: string | null;
 };
 
-export const webAddress = /^https?:\/\//i;
+const webAddress = /^https?:\/\//i;
 
 /** The names of parts that are media, in a body as text: most have none, and need not be parsed again. */
 export const mediaNames = /"(?:\w+_url|video|input_video|input_audio|file|images)"/;

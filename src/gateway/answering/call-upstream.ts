@@ -52,11 +52,22 @@ function shownBody(body: unknown, { kind, isSandbox }: ChosenRoute): unknown {
   return (isSandbox ? undefined : kind.shownAnswer?.(body)) ?? body;
 }
 
-function bodyOf({ gateway, running, call }: Called): string | Promise<string | FailedReply> {
+function bodyOf({
+  gateway,
+  caller,
+  running: { run },
+  call,
+}: Called): string | Promise<string | FailedReply> {
   const { route, written } = call.attempt;
-  const { waiting: signal } = running.run;
   if (!fetchesInside(route)) return written.body;
-  return withFetchedImages(gateway.images, { text: written.body, route, signal });
+  const memory = gateway.images.enter(caller.key.accountId);
+  run.whenClosed(memory.leave);
+  return withFetchedImages(gateway.images, {
+    text: written.body,
+    route,
+    signal: run.waiting,
+    memory,
+  });
 }
 
 type Sending = { readonly body: string; readonly stream: boolean; readonly spentMs: number };

@@ -1,12 +1,8 @@
 // A host in the operator's own network fetches no address of a client: it could reach what clients must
 // not, such as the metadata of a cloud. The gateway fetches the images, under its rules for them.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import {
-  inlineImages,
-  listUrlMedia,
-  mediaNames,
-  webAddress,
-} from '../../formats/chat/url-media.ts';
+import { inlineImages, listUrlMedia, mediaNames } from '../../formats/chat/url-media.ts';
+import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { stopped } from '../calling/failure.ts';
@@ -15,22 +11,8 @@ import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
 const imagesMax = 20;
-/** Of all images of a request. In the request they are text, and larger by a third. */
+/** Of all images of a request. */
 const bytesMax = 16 * 1024 * 1024;
-
-/**
- * Returns the memory that the images of a request may take until its answer has come; 0: none is fetched.
- * `body`: in any format, which shows addresses only as such.
- */
-export function fetchedBytesOf(routes: readonly ChosenRoute[], body: unknown): number {
-  const fetches = routes.some((route) => fetchesInside(route) && !route.isSandbox);
-  return fetches && holdsWebAddress(body) ? 3 * bytesMax : 0;
-}
-
-function holdsWebAddress(value: unknown): boolean {
-  if (typeof value === 'string') return webAddress.test(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsWebAddress);
-}
 
 /** True when the host would fetch addresses from the operator's own network. */
 export function fetchesInside({ provider, format }: ChosenRoute): boolean {
@@ -41,12 +23,13 @@ type ToSend = {
   readonly text: string;
   readonly route: ChosenRoute;
   readonly signal: AbortSignal;
+  readonly memory: ImageMemory;
 };
 
-/** Returns the body with the images in it, or the failure that refuses the request. */
+/** Returns the body with the images in it, or the failure that refuses the request. Throws ApiError `overloaded`. */
 export async function withFetchedImages(
   files: Pick<ImageFiles, 'readUrls'>,
-  { text, route, signal }: ToSend,
+  { text, route, signal, memory }: ToSend,
 ): Promise<string | FailedReply> {
   if (!mediaNames.test(text)) return text;
   const body = JSON.parse(text) as JsonObject;
@@ -59,10 +42,12 @@ export async function withFetchedImages(
     return refused(`At most ${imagesMax} images by URL are possible here; got ${urls.length}.`);
   // The sandbox refuses the same, and looks at no image.
   if (route.isSandbox) return text;
-  const readings = await files.readUrls(urls, signal, bytesMax).catch((error: unknown) => {
-    if (signal.aborted) return null;
-    throw error;
-  });
+  const readings = await files
+    .readUrls(urls, { signal, memory, bytesMaxTotal: bytesMax })
+    .catch((error: unknown) => {
+      if (signal.aborted) return null;
+      throw error;
+    });
   if (readings === null) return unsent(stopped);
   const fetched = new Map<string, ImageBytes>();
   for (const [url, reading] of readings) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Config } from '../../config/schema.ts';
 import { withReportedFailures } from '../../domain/images/available-store.ts';
+import { FetchedBytes } from '../../domain/images/fetched-bytes.ts';
 import { createImageLinks } from '../../domain/images/image-links.ts';
 import type { ImageStore } from '../../domain/images/image-store.ts';
 import { ImageUpkeep } from '../../domain/images/image-upkeep.ts';
@@ -25,6 +26,8 @@ export type ImageFiles = ReturnType<typeof openImageFiles>;
 type ImageFilesOptions = {
   readonly config: Config;
   readonly secrets: Secrets;
+  /** The most that fetched images may take together. */
+  readonly fetchedBytesMax: number;
   /** True in one thread of the process. */
   readonly removesExpired: boolean;
   /** Called with failures of the store. */
@@ -35,6 +38,7 @@ type ImageFilesOptions = {
 export function openImageFiles({
   config,
   secrets,
+  fetchedBytesMax,
   removesExpired,
   onError,
   clock,
@@ -43,6 +47,7 @@ export function openImageFiles({
   const links = createImageLinks(secrets);
   const upkeep = removesExpired ? new ImageUpkeep(store, { onError, clock }) : null;
   const fetcher = createSafeFetch({ allowedHosts: config.images.allowed_hosts, clock });
+  const fetched = new FetchedBytes(fetchedBytesMax);
   const fetchOwn = fetchWithOwnLinks({ links, store, fetcher, nowMs: clock.nowMs });
   return {
     store,
@@ -50,8 +55,10 @@ export function openImageFiles({
     /**
      * Fetches each URL under the safety rules for untrusted URLs. Rejects when the signal is aborted.
      */
-    readUrls: (urls: readonly string[], signal: AbortSignal, bytesMax?: number) =>
-      readUrls(urls, { fetcher: fetchOwn, signal, ...(bytesMax && { bytesMaxTotal: bytesMax }) }),
+    readUrls: (urls: readonly string[], options: Omit<Parameters<typeof readUrls>[1], 'fetcher'>) =>
+      readUrls(urls, { ...options, fetcher: fetchOwn }),
+    /** Begins the memory of a request's images, to be left at its end. */
+    enter: (accountId: string) => fetched.enter(accountId),
     readInputs: (texts: readonly string[], options: Omit<ReadInputImagesOptions, 'fetcher'>) =>
       readInputImages(texts, { ...options, fetcher: fetchOwn }),
     close: async () => {

@@ -3,6 +3,7 @@
 // or an account without balance has asked too often, the answer is our estimate, marked as such.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Model } from '../../domain/catalog/model.ts';
+import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import type { ClientRequest } from '../../formats/format.ts';
@@ -151,8 +152,17 @@ async function askRoutes(
   return null;
 }
 
-async function askRoute(
-  counting: Counting,
+async function askRoute(counting: Counting, asked: WrittenRoute): Promise<number | null> {
+  const memory = counting.gateway.images.enter(counting.key.accountId);
+  try {
+    return await askWith({ ...counting, memory }, asked);
+  } finally {
+    memory.leave();
+  }
+}
+
+async function askWith(
+  counting: Counting & { readonly memory: ImageMemory },
   { route, written }: WrittenRoute,
 ): Promise<number | null> {
   const { format, upstreamModel } = route;
@@ -182,12 +192,12 @@ async function askRoute(
  * request.
  */
 async function withFetchedImages(
-  { gateway, endpoint, signal }: Counting,
+  { gateway, endpoint, signal, memory }: Counting & { readonly memory: ImageMemory },
   { format }: ChosenRoute,
   body: JsonObject,
 ): Promise<JsonObject | null> {
   if (format !== messages.name) return body;
-  return withImagesInlined(gateway.images, body, { signal, nameUrl: endpoint.nameUrl });
+  return withImagesInlined(gateway.images, body, { signal, memory, nameUrl: endpoint.nameUrl });
 }
 
 /**

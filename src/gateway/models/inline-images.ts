@@ -1,6 +1,7 @@
 // Fetches a request's images by URL before its tokens are counted: Anthropic counts images in the
 // request only.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messages/url-images.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -17,6 +18,7 @@ export type NamedUrl = { readonly param: string; readonly subject: string };
 
 type Reading = {
   readonly signal: AbortSignal;
+  readonly memory: ImageMemory;
   /** Names the URL of a block's image in an error. */
   readonly nameUrl: (path: string) => NamedUrl;
 };
@@ -25,7 +27,7 @@ type Reading = {
 export async function withImagesInlined(
   files: Pick<ImageFiles, 'readUrls'>,
   body: JsonObject,
-  { signal, nameUrl }: Reading,
+  { signal, memory, nameUrl }: Reading,
 ): Promise<JsonObject | null> {
   const request = { body };
   if (hasUrlDocument(request)) return null;
@@ -33,8 +35,8 @@ export async function withImagesInlined(
   if (listed.length === 0) return body;
   const urls = [...new Set(listed.map(({ url }) => url))];
   if (urls.length > urlImagesMax) return null;
-  const readings = await files.readUrls(urls, signal).catch((error: unknown) => {
-    if (signal.aborted) return null;
+  const readings = await files.readUrls(urls, { signal, memory }).catch((error: unknown) => {
+    if (signal.aborted || error instanceof ApiError) return null;
     throw error;
   });
   if (readings === null) return null;

@@ -21,7 +21,7 @@ import { saleOfUnits, type Delivery, type UnitPrice, type UnitsForSale } from '.
 import { priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { modelNotFound } from '../routing/route.ts';
-import type { StopSignals } from '../calling/call-route.ts';
+import type { Run } from '../active-runs.ts';
 import { toModelError } from '../calling/failure-message.ts';
 
 /** Throws ApiError 400 or 404. */
@@ -87,9 +87,9 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
   };
 }
 
-async function deliver(drawing: Drawing, signals: StopSignals): Promise<Delivery> {
+async function deliver(drawing: Drawing, signals: Run): Promise<Delivery> {
   const { gateway, model, request, routes } = drawing;
-  const inputs = await takeInputs(drawing, signals.waiting);
+  const inputs = await takeInputs(drawing, signals);
   const made = await makeImages(gateway, { ...drawing, inputs, signals });
   const { table, counted, lostPicos, spoiledPicos, provider, calls } = made;
   const spoiled = { provider, calls, picos: spoiledPicos };
@@ -131,14 +131,14 @@ async function deliver(drawing: Drawing, signals: StopSignals): Promise<Delivery
  * Takes the input images out of the request: the body stays in memory until the answer ends, and
  * they are most of it. The request already has its name and price, so nothing reads them again.
  */
-function takeInputs(
-  { gateway, model, request }: Drawing,
-  signal: AbortSignal,
-): Promise<ImageBytes[]> {
+function takeInputs({ gateway, caller, model, request }: Drawing, run: Run): Promise<ImageBytes[]> {
+  const memory = gateway.images.enter(caller.key.accountId);
+  run.whenClosed(memory.leave);
   return gateway.images.readInputs(request.images.splice(0), {
     max: model.inputImages.max,
     field: 'images',
-    signal,
+    signal: run.waiting,
+    memory,
   });
 }
 

@@ -10,7 +10,6 @@ import { isObject } from '../../lib/json.ts';
 import { beyondAnyContext } from '../../lib/document-tokens.ts';
 import { findModel } from '../admission/permitted-model.ts';
 import { sendAnswer } from '../answering/answer.ts';
-import { fetchedBytesOf } from '../answering/fetched-images.ts';
 import { emptyContextOf, errorContextOf } from '../answering/head.ts';
 import { streamAnswer } from '../answering/stream.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
@@ -81,7 +80,6 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
         };
         return {
           tokens: estimate.likely + outputTokensToTake(asked),
-          answerBytes: estimate.hasImages ? fetchedBytesOf(routes, request.body) : 0,
           offer: (accepted) => offerAnswer(accepted, asked, routes),
         };
       },
