@@ -59,6 +59,7 @@ const [tool, otherTool] = ['f', 'g'].map((name) => ({
 }));
 const allowed = { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] };
 const user = { role: 'user', content: 'Hi' };
+const drawn = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
 const responsesTool = {
   type: 'function',
   name: 'f',
@@ -332,6 +333,12 @@ const cells: readonly Cell[] = [
   ],
   ['messages', { metadata: { user_id: 'u' } }, { R: 'carried', C: 'carried', G: 'ignored:user' }],
   ...nestedFields([
+    [
+      'chat',
+      { messages: [user, { role: 'assistant', content: null, images: [drawn] }, user] },
+      'messages.images',
+      'RMG',
+    ],
     [
       'messages',
       { output_config: { task_budget: { type: 'tokens', total: 9_000 } } },

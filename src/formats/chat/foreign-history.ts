@@ -22,7 +22,11 @@ export function maySign({ vendor }: Signature, model: string): boolean {
   return makers.find(([pattern]) => pattern.test(model))?.[1] === vendor;
 }
 
-const openAiRefuses = ['reasoning_content', 'reasoning', 'reasoning_details'];
+/** OpenAI's API knows no fields of other hosts. */
+const openAiRefuses =
+  'reasoning_content reasoning reasoning_details thinking_blocks images extra_content provider_specific_fields audio_content'.split(
+    ' ',
+  );
 
 /** Returns the fields of earlier answers that the host refuses. */
 export function refusedHistory({ isOpenAi, refusedHistory: refused }: UpstreamTarget) {

@@ -17,7 +17,6 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
   refuseProblem(findProblem(typed));
   const request = typed as ChatRequest & JsonObject;
   checkMaxTokens(request, limits);
-  checkAssistantMessages(request);
   return {
     body: request,
     model: request.model,
@@ -59,26 +58,6 @@ function checkMaxTokens(
     `max_tokens must be at most ${chatMaxTokens}; got ${maxTokens}. For longer answers use max_completion_tokens, which only the ` +
       `model limits, or ask the operator to raise limits.chat_max_tokens`,
   );
-}
-
-/** Only an assistant message with other content may leave out `content`. */
-function checkAssistantMessages({ messages }: ChatRequest): void {
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'assistant' || (message.content ?? null) !== null) continue;
-    if (message.tool_calls?.length || message.function_call || message.audio) continue;
-    if (
-      message.refusal ||
-      message.reasoning_content ||
-      message.reasoning ||
-      message.reasoning_details?.length
-    )
-      continue;
-    const path = `messages[${index}].content`;
-    throw invalidRequest(
-      path,
-      `${path} is required unless the message has tool_calls: a string or an array of parts`,
-    );
-  }
 }
 
 function smaller(

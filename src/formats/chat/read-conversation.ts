@@ -15,6 +15,7 @@ import type {
 } from '../../canonical/request.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
 import { isAskedFor } from '../field-verdicts.ts';
+import { givenFields } from '../given-fields.ts';
 import { readSound, type SoundField } from '../input-audio.ts';
 import { isPdf, readMediaUrl } from '../media-url.ts';
 import { isObject } from '../../lib/json.ts';
@@ -47,8 +48,11 @@ export function ignoredMessageFields(messages: readonly ChatMessage[]): string[]
       ignored.add('messages.annotations');
     }
   }
-  return [...ignored];
+  return [...ignored, ...givenFields({ messages }, unread)];
 }
+
+/** Fields of other hosts' answers. Images do not go back, and hosts repeat the rest in other fields. */
+const unread = ['messages.images', 'messages.thinking_blocks', 'messages.audio_content'];
 
 /** OpenAI's mark for its prompt cache. */
 function hasBreakpoint(part: object): boolean {

@@ -169,9 +169,10 @@ test('the ordinary values of restricted fields pass', () => {
   });
 });
 
-test('reasoning of earlier answers is left out and listed where the host refuses it', () => {
+test('reasoning and images of earlier answers are left out and listed where the host refuses them', () => {
   const user = { role: 'user', content: 'x' };
-  const reasoning = { reasoning_content: 'a', reasoning: 'b', reasoning_details: [{ a: 1 }] };
+  const details = [{ a: 1 }];
+  const reasoning = { reasoning_content: 'a', reasoning: 'b', reasoning_details: details, images };
   const answer = { role: 'assistant', content: 'y' };
   const messages = [user, { ...answer, ...reasoning }];
   const sent = (changes: Partial<UpstreamTarget>) => {
@@ -183,7 +184,23 @@ test('reasoning of earlier answers is left out and listed where the host refuses
   assert.deepEqual(sent({ isOpenAi: true }), [answer, Object.keys(reasoning)]);
   const { reasoning: kept } = reasoning;
   const refusedHistory = ['reasoning_content', 'reasoning_details'];
-  assert.deepEqual(sent({ refusedHistory }), [{ ...answer, reasoning: kept }, refusedHistory]);
+  assert.deepEqual(sent({ refusedHistory }), [
+    { ...answer, reasoning: kept, images },
+    refusedHistory,
+  ]);
+});
+
+const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }];
+
+test('an answer without content, as of images alone or emptied by a filter, goes back as an empty text', () => {
+  for (const answer of [{}, { images }, { reasoning_content: 'a' }, { tool_calls: [] }]) {
+    const earlier = { role: 'assistant', content: null, refusal: null, ...answer };
+    const messages = [{ role: 'user', content: 'x' }, earlier];
+    for (const isOpenAi of [true, false]) {
+      const { body } = relay({ messages }, { isOpenAi });
+      assert.equal((body.messages as JsonObject[])[1]!.content, '');
+    }
+  }
 });
 
 test('refusals and annotations of earlier answers are not sent where the host refuses them', () => {

@@ -67,6 +67,9 @@ function repairMessage(
   if (Array.isArray(calls)) edits.tool_calls = hasCalls ? editItems(calls, repair) : undefined;
   if (Array.isArray(content))
     edits.content = content.length > 0 ? editItems(content, repairPart) : hasCalls ? null : '';
+  // An answer of reasoning or images alone, or one that a filter emptied, has no content.
+  else if (message.role === 'assistant' && !hasCalls && !message.refusal && !message.function_call)
+    edits.content = content ?? '';
   if (details && isKimi(model)) edits.reasoning_details = editItems(details, withoutIndex);
   const edited = editFields(message, edits);
   const isLate = index > 0 && isInstruction(edited);
