@@ -1,7 +1,8 @@
 // What the straight path changes in an answer, streamed or not: the model is the catalogue's, a
 // function call's id is its `call_id`, and tools have the client's names.
 import type { AssistantPart } from '../../canonical/request.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
+import { editFields } from '../edit-json.ts';
 import type { AnswerContext } from '../format.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { shownUsage } from '../shown-usage.ts';
@@ -13,9 +14,11 @@ import { missingHead, writeWarnings } from './response-body.ts';
 export function relayItem(item: unknown, names: ToolNames | null): unknown {
   if (!isObject(item)) return item;
   const named = names ? renameItem(item, names.toClient) : item;
-  if (named.type !== 'function_call' || typeof named.call_id !== 'string' || named.call_id === '')
-    return named;
-  return named.id === named.call_id ? named : { ...named, id: named.call_id };
+  const callId = textOf(named.call_id) || textOf(named.id);
+  if (named.type !== 'function_call' || callId === '') return named;
+  const { arguments: given } = named;
+  const text = isObject(given) ? JSON.stringify(given) : given;
+  return editFields(named, { id: callId, call_id: callId, arguments: text });
 }
 
 /**

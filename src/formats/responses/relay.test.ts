@@ -143,6 +143,13 @@ test('an answer stays unchanged except for the model, call ids and, with an effo
   );
 });
 
+test('a call of a host with arguments as an object and no `call_id` gets what clients read', () => {
+  const { call_id: _, ...odd } = { ...call, arguments: { city: 'Oslo' } };
+  const { body } = relayAnswer({ ...response, status: 'completed', output: [odd] }, contextFor({}));
+  const [read] = body.output as JsonObject[];
+  assert.deepEqual(read, { ...call, call_id: 'fc_1', arguments: '{"city":"Oslo"}' });
+});
+
 test('an answer without plausible usage shows our own count', () => {
   for (const given of [undefined, null, { input_tokens: 0, output_tokens: 0, total_tokens: 0 }]) {
     const relayed = relayAnswer(
