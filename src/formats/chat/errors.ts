@@ -33,7 +33,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 
 /** Returns the failure that a stream's chunk reports; null for an ordinary chunk. */
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
-  if (event.event !== 'error' && !chunk.error) return null;
+  // An error of Mistral or SGLang is an object of its own.
+  if (event.event !== 'error' && !chunk.error && chunk.object !== 'error') return null;
   const status = readStatus(isObject(chunk.error) ? chunk.error : chunk);
   return {
     kind: status === null ? 'broken-stream' : 'status',

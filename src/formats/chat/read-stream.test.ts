@@ -233,6 +233,10 @@ const failures: Record<string, [events: SseEvent[], failure: RegExp]> = {
     /^status 429: busy$/,
   ],
   'an error as a string': [[dataEvent({ code: 'x', error: 'bad' })], /^broken-stream null: bad$/],
+  'an object of its own': [
+    [chunk({ content: 'x' }), dataEvent({ object: 'error', message: 'busy', code: 503 })],
+    /^status 503: busy$/,
+  ],
   'an error event': [
     [{ event: 'error', data: '{"message":"over capacity","status_code":498}' }],
     /^status 498: over capacity$/,

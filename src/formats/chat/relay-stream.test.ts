@@ -155,6 +155,7 @@ const failures: Record<
   [event: ReturnType<typeof dataEvent>, kind: string, status: number | null]
 > = {
   'an error chunk': [dataEvent({ error: { message: 'boom' } }), 'broken-stream', null],
+  'an error of its own': [dataEvent({ object: 'error', message: 'boom' }), 'broken-stream', null],
   'an error with a status': [
     dataEvent({ error: { message: 'boom', code: 502 }, choices: [] }),
     'status',
