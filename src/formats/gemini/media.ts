@@ -29,9 +29,11 @@ export function writeMedia(part: ImagePart | DocumentPart): JsonObject {
 /** The API has no field for a document's name, but the conversation may refer to it. */
 export function writeDocument(part: DocumentPart): JsonObject[] {
   const media = writeMedia(part);
-  return part.name === undefined
-    ? [media]
-    : [{ text: `Document ${JSON.stringify(part.name)}:` }, media];
+  return part.name === undefined ? [media] : [{ text: documentLabel(part.name) }, media];
+}
+
+export function documentLabel(name: string): string {
+  return `Document ${JSON.stringify(name)}:`;
 }
 
 const refusedHosts = /(?:^|\.)(?:youtube\.com|youtube-nocookie\.com|youtu\.be|googleapis\.com)$/;

@@ -348,6 +348,16 @@ test('images are inside their result since Gemini 3; before, and by URL, they fo
   ]);
 });
 
+test('a document inside a result keeps its name', () => {
+  const source = { kind: 'base64' as const, mediaType: 'application/pdf', data: 'JVBE' };
+  const content = [text('Here'), { type: 'document' as const, source, name: 'Bill' }];
+  const messages = [userMessage('x'), call('a'), result('a', content)];
+  const [part] = write({ messages }).body.contents[2]!.parts;
+  assert.partialDeepStrictEqual(part, {
+    functionResponse: { response: { output: 'Here\nDocument "Bill":' } },
+  });
+});
+
 test('more effort never gets a smaller thinking budget', () => {
   for (const model of ['gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-2.5-flash-lite']) {
     for (const maxOutputTokens of [500, 2_000, 8_192, 9_000, 24_576, 32_000, 64_000, 65_536]) {

@@ -3,7 +3,7 @@
 import type { DocumentPart, ImagePart, ToolResultPart } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { isSound } from '../input-audio.ts';
-import { writeDocument, writeMedia } from './media.ts';
+import { documentLabel, writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
 
 /** The calls so far, by id. */
@@ -31,6 +31,8 @@ function writeResult(
 ): JsonObject {
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
   const media = content.filter((part) => isInside(part, traits));
+  for (const part of media)
+    if (part.type === 'document' && part.name !== undefined) texts.push(documentLabel(part.name));
   if (texts.length + media.length < content.length)
     texts.push('[The attachments of this result follow.]');
   return {
