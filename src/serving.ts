@@ -28,7 +28,7 @@ import { Sealing } from './domain/ledger/seals/sealing.ts';
 import { readBalance } from './domain/ledger/reports/queries.ts';
 import { standingReads } from './domain/ledger/reports/standing-reads.ts';
 import { Telemetry } from './domain/telemetry/telemetry.ts';
-import type { Clock } from './lib/clock.ts';
+import { type Clock, timeLimit } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Registry } from './lib/metrics/registry.ts';
 import type { Secrets } from './lib/secrets.ts';
@@ -45,6 +45,9 @@ import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
 import type { Shared } from './threads/shared.ts';
+
+/** How long parts and stores have to close, after the last connection has ended. */
+const closingMs = 10_000;
 
 /** A gateway that serves HTTP in this thread. */
 export type Serving = {
@@ -145,11 +148,21 @@ export async function startServing(
     const { keepAlives, images, answers } = gateway;
     const { idempotency, cache } = answers;
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
-    await batches.queue.close();
-    const working = [hosts.upstreams, images, billing, sealing, alerts];
-    await Promise.all(working.map((part) => part.close()));
-    const { activity, bodies } = observe;
-    for (const part of [telemetry, keys, activity, bodies, shared, database]) await part.close();
+    const closeParts = async () => {
+      await batches.queue.close();
+      const working = [hosts.upstreams, images, billing, sealing, alerts];
+      await Promise.all(working.map((part) => part.close()));
+      const { activity, bodies } = observe;
+      for (const part of [telemetry, keys, activity, bodies]) await part.close();
+    };
+    const closeStores = async () => {
+      await shared.close();
+      await database.close();
+    };
+    // A database that hangs keeps them waiting; the ledger tries to write until the end.
+    const isLate = timeLimit(clock, closingMs);
+    await Promise.race([closeParts(), timeLimit(clock, closingMs / 2)]);
+    await Promise.race([closeStores(), isLate]);
   };
   return { url: urlOf(server), gateway, metrics, use, stop };
 }

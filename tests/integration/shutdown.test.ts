@@ -5,12 +5,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { Client } from 'pg';
 import { streamFrames } from '../support/answers.ts';
 import { root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
 import { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { useStore } from '../support/test-store.ts';
 import { until } from '../support/until.ts';
 import { answerInParts, framesText, hang, thenHang } from '../support/upstream.ts';
 
@@ -38,6 +40,25 @@ test('a gateway that stops refuses new requests and finishes open ones, without 
   await clock.advance(sweepMs);
   await until(stopping.hasEnded);
   await assertPaid(gateway, account);
+});
+
+test('a stop ends in time while the database hangs', async (t) => {
+  useStore('postgres');
+  t.after(() => useStore('sqlite'));
+  const { gateway, clock, stop } = await start(t);
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const failed = await gateway.post(chat.path, { key, body: { model: 'none', messages: [] } });
+  assert.equal(failed.status, 400);
+  const locker = new Client({ connectionString: gateway.database.url });
+  await locker.connect();
+  t.after(() => locker.end());
+  await locker.query('begin; lock table request_log, activity_days in access exclusive mode');
+
+  const startMs = clock.elapsedMs();
+  const stopping = stop();
+  await clock.advanceUntil(stopping.hasEnded);
+  // As docs/operations.md says.
+  assert.ok(clock.elapsedMs() - startMs <= 50_000);
 });
 
 test('a request on an open connection of a gateway that stops is refused and free', async (t) => {

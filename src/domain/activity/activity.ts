@@ -9,6 +9,7 @@ import type { AnswerWorth } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Micros } from '../../lib/money.ts';
+import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import { dayMs, dayOf, hourMs } from '../../lib/utc-time.ts';
 import {
   addKeyUses,
@@ -91,7 +92,6 @@ export class Activity implements RequestListener {
   readonly #measuredTags = new MeasuredTags();
   readonly #uses = new Map<string, number>();
   readonly #timers: readonly CancelTimer[];
-  #writing: Promise<void> = Promise.resolve();
   #day = { number: -1, text: '' };
   #hour = { number: -1, text: '' };
 
@@ -152,11 +152,7 @@ export class Activity implements RequestListener {
   }
 
   /** Writes the buffered rows. Throws when some could not be written; those are kept. */
-  async flush(): Promise<void> {
-    const before = this.#writing;
-    this.#writing = before.catch(() => {}).then(() => this.#write());
-    await this.#writing;
-  }
+  readonly flush = oneAtATime(() => this.#write());
 
   /** Stops the timers and flushes once more. */
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import { firstWithin } from '../../lib/first-within.ts';
+import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import { Room } from '../../lib/room.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
 import type { Secrets } from '../../lib/secrets.ts';
@@ -51,7 +52,6 @@ export class KeptBodies {
   readonly #room: Room;
   readonly #timers: readonly CancelTimer[];
   #waiting: { readonly exchange: Exchange; readonly endedAtMs: number }[] = [];
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(options: KeptBodiesOptions) {
     this.#options = options;
@@ -93,10 +93,7 @@ export class KeptBodies {
   }
 
   /** Writes what waits. Throws when some could not be written; that is kept. */
-  async flush(): Promise<void> {
-    this.#writing = this.#writing.catch(() => {}).then(() => this.#write());
-    await this.#writing;
-  }
+  readonly flush = oneAtATime(() => this.#write());
 
   /** Stops the timers and writes once more. */
   async close(): Promise<void> {
