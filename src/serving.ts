@@ -28,13 +28,13 @@ import { Sealing } from './domain/ledger/seals/sealing.ts';
 import { readBalance } from './domain/ledger/reports/queries.ts';
 import { standingReads } from './domain/ledger/reports/standing-reads.ts';
 import { Telemetry } from './domain/telemetry/telemetry.ts';
-import { type Clock, timeLimit } from './lib/clock.ts';
+import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/log.ts';
 import { Registry } from './lib/metrics/registry.ts';
 import type { Secrets } from './lib/secrets.ts';
 import { openBatches } from './server/batches/open-batches.ts';
 import type { Lifecycle } from './server/context.ts';
-import { drain } from './server/drain.ts';
+import { closeInTime, drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
 import { memoryShareBytes, Overload } from './server/overload.ts';
 import { Alerts } from './management/alerts/alerts.ts';
@@ -45,9 +45,6 @@ import { logRequests } from './server/request-lines.ts';
 import { createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
 import type { Shared } from './threads/shared.ts';
-
-/** How long parts and stores have to close, after the last connection has ended. */
-const closingMs = 10_000;
 
 /** A gateway that serves HTTP in this thread. */
 export type Serving = {
@@ -148,21 +145,10 @@ export async function startServing(
     const { keepAlives, images, answers } = gateway;
     const { idempotency, cache } = answers;
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
-    const closeParts = async () => {
-      await batches.queue.close();
-      const working = [hosts.upstreams, images, billing, sealing, alerts];
-      await Promise.all(working.map((part) => part.close()));
-      const { activity, bodies } = observe;
-      for (const part of [telemetry, keys, activity, bodies]) await part.close();
-    };
-    const closeStores = async () => {
-      await shared.close();
-      await database.close();
-    };
-    // A database that hangs keeps them waiting; the ledger tries to write until the end.
-    const isLate = timeLimit(clock, closingMs);
-    await Promise.race([closeParts(), timeLimit(clock, closingMs / 2)]);
-    await Promise.race([closeStores(), isLate]);
+    const { activity, bodies } = observe;
+    const working = [hosts.upstreams, images, billing, sealing, alerts];
+    const parts = [[batches.queue], working, [telemetry, keys, activity, bodies]];
+    await closeInTime({ parts, stores: [[shared], [database]], clock });
   };
   return { url: urlOf(server), gateway, metrics, use, stop };
 }

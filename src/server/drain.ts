@@ -12,6 +12,8 @@ const balancerPatienceMs = 60_000;
 /** The time for aborted requests to inform their clients. */
 const lastWordsMs = 5_000;
 const sweepMs = 20;
+/** The time after the last connection, for all that is left. */
+const closingMs = 10_000;
 
 type Drained = {
   readonly lifecycle: Lifecycle;
@@ -49,4 +51,28 @@ export async function drain(
   stopSweeping();
   // Node does not count a connection without any request as idle. Some clients open one in advance.
   server.server.closeAllConnections();
+}
+
+type Closing = readonly (readonly { readonly close: () => unknown }[])[];
+
+/**
+ * Closes groups of parts, one group after the other, then the stores. A database that hangs keeps
+ * nobody waiting longer than `closingMs`; the ledger tries to write until then.
+ */
+export async function closeInTime({
+  parts,
+  stores,
+  clock,
+}: {
+  readonly parts: Closing;
+  readonly stores: Closing;
+  readonly clock: Clock;
+}): Promise<void> {
+  const isLate = timeLimit(clock, closingMs);
+  await Promise.race([closeAll(parts), timeLimit(clock, closingMs / 2)]);
+  await Promise.race([closeAll(stores), isLate]);
+}
+
+async function closeAll(groups: Closing): Promise<void> {
+  for (const group of groups) await Promise.all(group.map((part) => part.close()));
 }
