@@ -2,7 +2,7 @@
 // the user see, and what an attacker tries.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from '../support/both-stores.ts';
-import { type DashboardClient, signIn } from '../support/dashboard.ts';
+import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import fc from '../support/property.ts';
@@ -246,6 +246,27 @@ test('only who may make keys can confirm, also when the right was lost before th
   });
   assert.equal(demoted.status, 200, demoted.text);
   assert.equal((await poll(codes)).error, 'access_denied');
+});
+
+test('a confirmed program gets no key when the account wants a second factor, or the session was ended, since', async () => {
+  const passwordHash = quickHash('a password of hers');
+  const admin = await signIn(gateway, { account: owner.account, passwordHash, role: 'admin' });
+  const codes = await begin();
+  assert.equal((await confirm(admin, codes)).status, 200);
+  const requires = (flag: 0 | 1) =>
+    gateway.database.write
+      .updateTable('accounts')
+      .set({ requires_second_factor: flag })
+      .where('id', '=', owner.account!)
+      .execute();
+  await requires(1);
+  assert.equal((await poll(codes)).error, 'access_denied');
+  await requires(0);
+  const later = await begin();
+  assert.equal((await confirm(admin, later)).status, 200);
+  const [{ id }] = (await admin.get('/profile/sessions')).json<{ data: [{ id: string }] }>().data;
+  assert.equal((await admin.delete(`/profile/sessions/${id}`)).status, 200);
+  assert.equal((await poll(later)).error, 'expired_token');
 });
 
 test('without a session, or from the page of another site, nothing is confirmed', async () => {

@@ -9,6 +9,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { withOneSlash } from '../../lib/one-slash.ts';
 import { isInvited } from './invitations.ts';
+import { hasPassword, isSecondFactorSet } from './members.ts';
 import type { OwnChangeRow } from './library-adapter.ts';
 import { findBackupCode, readBackupCodes, replaceBackupCodes } from './backup-codes.ts';
 import {
@@ -134,17 +135,7 @@ export class Authentication {
         'account_members.role',
         'accounts.requires_second_factor',
       ])
-      .select((eb) =>
-        eb
-          .exists(
-            eb
-              .selectFrom('user_credentials')
-              .select('user_credentials.id')
-              .whereRef('user_credentials.user_id', '=', 'users.id')
-              .where('user_credentials.password', 'is not', null),
-          )
-          .as('has_password'),
-      )
+      .select(hasPassword.as('has_password'))
       .where('users.id', '=', user.id)
       .orderBy('account_members.created_at_ms')
       .orderBy('account_members.account_id')
@@ -155,7 +146,7 @@ export class Authentication {
     });
     const [own] = rows;
     const isOperator = own?.is_operator === 1;
-    const hasSecondFactor = Boolean(own?.two_factor_enabled) || !own?.has_password;
+    const hasSecondFactor = own !== undefined && isSecondFactorSet(own);
     return {
       result: {
         id: session.id,

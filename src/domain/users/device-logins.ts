@@ -150,6 +150,11 @@ export async function useDeviceLogin(
   return numDeletedRows === 1n;
 }
 
+/** Ends what a user has confirmed: somebody else may have had the session. */
+export async function endDeviceLogins(write: Db, userId: string): Promise<void> {
+  await write.deleteFrom('device_logins').where('user_id', '=', userId).execute();
+}
+
 /** Small letters, and signs between the letters, do not matter. */
 export function userDigest(secret: Secret, userCode: string): string {
   const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');

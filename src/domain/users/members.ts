@@ -1,5 +1,6 @@
 // The members of accounts and their roles. An account always has an owner: of several concurrent
 // changes, the one that would remove the last owner is refused.
+import { sql } from 'kysely';
 import type { Db, Role } from '../../db/schema.ts';
 
 export type MemberChange =
@@ -116,6 +117,33 @@ export async function endInvitations(
       eb.or([eb('invited_by', '=', userId), ...(isRemoved ? [eb('email', '=', address)] : [])]),
     )
     .execute();
+}
+
+/** SQL that is true for a row of `users` with a password. */
+export const hasPassword = sql<boolean | number>`exists (select 1 from user_credentials
+  where user_credentials.user_id = users.id and user_credentials.password is not null)`;
+
+/** True also without a password: a sign-in provider asks for what it wants. */
+export function isSecondFactorSet(user: {
+  readonly two_factor_enabled: boolean | number | null;
+  readonly has_password: boolean | number;
+}): boolean {
+  return Boolean(user.two_factor_enabled) || !user.has_password;
+}
+
+/** Returns true when the account is closed to this user for want of a second factor. */
+export async function lacksSecondFactor(
+  db: Db,
+  { accountId, userId }: { readonly accountId: string; readonly userId: string },
+): Promise<boolean> {
+  const user = await db
+    .selectFrom('users')
+    .innerJoin('accounts', (join) => join.on('accounts.id', '=', accountId))
+    .select(['users.two_factor_enabled', hasPassword.as('has_password')])
+    .where('users.id', '=', userId)
+    .where('accounts.requires_second_factor', '=', 1)
+    .executeTakeFirst();
+  return user !== undefined && !isSecondFactorSet(user);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Creates, finds and changes the rows of users. The sign-in library shares the tables and writes
 // its times as timestamps.
 import type { Database } from '../../db/database.ts';
+import { endDeviceLogins } from './device-logins.ts';
 import { codeOf } from '../../db/postgres/error.ts';
 import type { Db } from '../../db/schema.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -82,6 +83,7 @@ export async function replacePassword(
     .execute();
   if (result!.numUpdatedRows === 0n) await insertPassword(transaction, userId, passwordHash, now);
   await transaction.deleteFrom('user_sessions').where('user_id', '=', userId).execute();
+  await endDeviceLogins(transaction, userId);
   // Links sent before the change may set neither a password nor an address.
   await transaction
     .updateTable('sign_in_links')

@@ -1,5 +1,6 @@
 // Lists and ends a user's sessions. A session without its row is refused from the next request on.
 import type { Db } from '../../db/schema.ts';
+import { endDeviceLogins } from './device-logins.ts';
 
 /** Lists sessions that have not expired, newest first. `renewedAt` is accurate to the day. */
 export async function listSessions(read: Db, userId: string, nowMs: number) {
@@ -18,6 +19,7 @@ export async function endSession(
   write: Db,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
 ): Promise<boolean> {
+  await endDeviceLogins(write, userId);
   const [result] = await write
     .deleteFrom('user_sessions')
     .where('user_id', '=', userId)
@@ -31,6 +33,7 @@ export async function endOtherSessions(
   write: Db,
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
 ): Promise<number> {
+  await endDeviceLogins(write, userId);
   const [result] = await write
     .deleteFrom('user_sessions')
     .where('user_id', '=', userId)

@@ -13,7 +13,7 @@ import {
   useDeviceLogin,
   userDigest,
 } from '../../domain/users/device-logins.ts';
-import { lockMembers } from '../../domain/users/members.ts';
+import { lacksSecondFactor, lockMembers } from '../../domain/users/members.ts';
 import { clientGroupOf } from '../../lib/addresses.ts';
 import { cleanName } from '../../lib/clean-name.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -47,6 +47,7 @@ export function openDeviceLogins({ database, secrets, clock }: Input): DeviceLog
         // The user may have lost the right since.
         const role = members.find((member) => member.user_id === userId)?.role;
         if (!role || !isAtLeast(role, 'admin')) return { kind: 'denied' };
+        if (await lacksSecondFactor(write, { accountId, userId })) return { kind: 'denied' };
         const expiresAtMs = clock.nowMs() + keyMs;
         const whose = { accountId, mode: 'live', ownerId: userId, name } as const;
         const order = { ...whose, expiresAtMs, textStart: programStart };
