@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type BodyRoom, ownersOf } from './body-room.ts';
 
 /** A shorter body is dropped, and its connection stays open. */
 const shortBytes = 64 * 1024;
@@ -68,6 +69,26 @@ function lingerUntilSent(payload: IncomingMessage, bytesMax: number): void {
       hasEnded = true;
       if (socket.writableEnded) close();
     });
+}
+
+/** Shorter answers are not counted: systems take them at once, whether they are read or not. */
+const countedBytes = 64 * 1024;
+
+/**
+ * Counts a whole answer until its client has taken it. When too many wait for slow clients, the
+ * connections of whoever holds most are closed.
+ */
+export function countUnread(
+  room: BodyRoom,
+  { request, reply, payload }: { request: FastifyRequest; reply: FastifyReply; payload: unknown },
+): void {
+  // Streams are read as fast as their client reads.
+  const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
+  if (!isWhole || payload.length < countedBytes || request.method === 'HEAD') return;
+  const place = room.enter(ownersOf(request));
+  place.onRefused(() => reply.raw.destroy());
+  reply.raw.once('close', () => place.leave());
+  place.take(payload.length);
 }
 
 /** Closes the connection when its client has read nothing of a waiting answer for `stallMs`. */

@@ -12,7 +12,7 @@ import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { routeOfGoogle } from './google-paths.ts';
 import { watchLateRequests } from './late-requests.ts';
-import { closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
+import { countUnread, closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerLate, answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -60,6 +60,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
     arriving: new BodyRoom(bodiesMax, clock),
     spool: spoolTo(join(config.dataDir, 'uploads'), new BodyRoom(uploadBytes, clock)),
   };
+  const unread = new BodyRoom(unreadBytesMax(config, threads), clock);
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
   const roomBytes = Math.min(imageBodyBytes / threads, bodiesMax);
@@ -136,6 +137,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.addHook('onRequest', authenticate(context));
   app.addHook('onSend', (request, reply, payload, next) => {
     closeUnread(request, reply);
+    countUnread(unread, { request, reply, payload });
     // Fastify would read all of it, as fast as it comes, to send nothing.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy();
     next();
@@ -174,6 +176,11 @@ function arrivingBytesMax({ overload, server, tuning }: Config, threads: number)
     threads,
     leastBytes: server.body_limit_bytes,
   });
+}
+
+/** Returns the limit of whole answers that wait for slow clients. */
+function unreadBytesMax({ overload, tuning }: Config, threads: number): number {
+  return memoryShareBytes(tuning.answerBytes, { memoryBytes: overload.memory_bytes, threads });
 }
 
 function refuseSchemas(): never {
