@@ -35,7 +35,7 @@ function createAdapter(
   const steps = [
     toolNames ? (event: StreamEvent) => [restoreEventName(event, toolNames)] : null,
     loweredTools && loweredTools.size > 0 ? raiseCustomCalls(loweredTools) : null,
-    emulated?.echo === undefined ? null : dropEcho(emulated.echo, drop),
+    emulated?.echo === undefined ? null : dropEcho(emulated.echo),
     cut && ((event: StreamEvent) => cut.push(event)),
     emulated?.jsonObject ? keepObject(drop) : null,
   ].filter((step) => step !== null);

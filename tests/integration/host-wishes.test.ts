@@ -419,6 +419,33 @@ test('the beginning of an answer is marked as its host wants it, and what the ho
   }
 });
 
+test('an answer that is only the repeated beginning has no text and no output', async () => {
+  const path = '/mistral/v1/chat/completions';
+  const begun = 'Once upon a time, there was a king. '.repeat(20).trim();
+  const whole = { id: 'x', object: 'chat.completion', created: 1, model: 'm' };
+  const usual = refusing(strict['mistral']!, answerContent('chat', said));
+  const messages = [
+    { role: 'user', content: 'Go on.' },
+    { role: 'assistant', content: begun },
+  ];
+  const body = { model: 'a-mistral-model', max_tokens: 100, messages };
+  const choice = { index: 0, finish_reason: 'stop' };
+  gateway.upstream.on(
+    path,
+    answerJson({
+      ...whole,
+      choices: [{ ...choice, message: { role: 'assistant', content: begun } }],
+    }),
+  );
+  const { content, usage } = (await gateway.post('/v1/messages', { key, body })).json<{
+    content: unknown[];
+    usage: { output_tokens: number };
+  }>();
+  gateway.upstream.on(path, usual);
+  assert.deepEqual(content, []);
+  assert.ok(usage.output_tokens < 5, `${usage.output_tokens} tokens`);
+});
+
 test('a host without tools refuses them by name, for every client', async () => {
   for (const [path, write] of Object.entries(requests)) {
     const { reply, asked } = await gateway.recordUpstream(() =>

@@ -2,21 +2,28 @@
 // have it, so it is dropped.
 import type { StreamEvent } from '../../canonical/event.ts';
 
-/** Drops the echo from one answer's events, and calls `drop` with it. A text that begins otherwise stays. */
-export function dropEcho(
-  echo: string,
-  drop: (event: StreamEvent) => void,
-): (event: StreamEvent) => readonly StreamEvent[] {
+/**
+ * Drops the echo from one answer's events: the model has not written it, so it is not counted either. A
+ * text that begins otherwise stays; one that is nothing but the echo is no text.
+ */
+export function dropEcho(echo: string): (event: StreamEvent) => readonly StreamEvent[] {
   let isOver = echo === '';
   /** Characters of the echo that have come. */
   let matched = 0;
-  const release = (text: string) => {
+  const start = { type: 'text-start' } as const;
+  const release = (text: string): readonly StreamEvent[] => {
     isOver = true;
-    return text === '' ? [] : [{ type: 'text-delta', text } as const];
+    return text === '' ? [start] : [start, { type: 'text-delta', text }];
   };
   return (event) => {
     if (isOver) return [event];
-    if (event.type === 'text-end') return [...release(echo.slice(0, matched)), event];
+    if (event.type === 'text-start') return [];
+    if (event.type === 'text-end' && matched === echo.length) {
+      isOver = true;
+      return [];
+    }
+    if (event.type === 'text-end' || event.type === 'citation')
+      return [...release(echo.slice(0, matched % echo.length)), event];
     if (event.type !== 'text-delta') return [event];
     const { text } = event;
     const due = Math.min(text.length, echo.length - matched);
@@ -24,8 +31,7 @@ export function dropEcho(
     if (!echo.startsWith(text.slice(0, due), matched))
       return release(echo.slice(0, matched) + text);
     matched += due;
-    if (matched < echo.length) return [];
-    drop({ type: 'text-delta', text: echo });
-    return release(text.slice(due));
+    const own = text.slice(due);
+    return own === '' ? [] : release(own);
   };
 }

@@ -41,14 +41,22 @@ const readInside: Readonly<Record<string, readonly string[]>> = {
   chat_template_kwargs: ['enable_thinking', 'thinking'],
 };
 
-/** Lists what is asked for beside the amount of thinking, such as `reasoning.exclude`. */
+/**
+ * Lists what is asked for beside the amount of thinking, such as `reasoning.exclude`, or a second
+ * amount: `effort` wins.
+ */
 export function unreadReasoning(request: ChatRequest, name: string): string[] {
   const asked = (request as JsonObject)[name];
   const read = readInside[name];
   if (!isObject(asked) || !read) return [];
   return Object.keys(asked)
-    .filter((field) => !read.includes(field) && isAskedFor(asked[field]))
+    .filter((field) => !read.includes(field) || isSecondAmount(asked, field))
+    .filter((field) => isAskedFor(asked[field]))
     .map((field) => `${name}.${field}`);
+}
+
+function isSecondAmount({ effort }: JsonObject, field: string): boolean {
+  return field === 'max_tokens' && effortLevels.some((known) => known === effort);
 }
 
 /** `reasoning_effort` wins, then the first field that can be read; `name` is that field's. */

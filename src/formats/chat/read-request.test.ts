@@ -235,6 +235,7 @@ test('the thinking that clients of other hosts and gateways ask for is read', ()
     [{ thinking: { type: 'enabled', keep: 'all' } }, on, ['thinking.keep']],
     [{ reasoning: { max_tokens: 4_000 } }, budget],
     [{ reasoning: { max_tokens: 12 } }, least],
+    [{ reasoning: { effort: 'medium', max_tokens: 9 } }, medium, ['reasoning.max_tokens']],
     [{ reasoning: { enabled: true } }, medium],
     [{ reasoning: { enabled: false, effort: 'high' } }, off],
     [{ thinking: { type: 'enabled', budget_tokens: 4_000 } }, budget],
