@@ -318,7 +318,7 @@ test('users: invite, list, change roles, remove; the last owner stays', async ()
   );
 });
 
-test('an admin key makes no reset link for an operator', async () => {
+testOn('sqlite', 'an admin key makes no reset link for an operator', async () => {
   const operator = await signIn(gateway, { operator: true });
   const count = async () => (await rowsOf(gateway.database, 'sign_in_links')).length;
   const countBefore = await count();
@@ -423,7 +423,7 @@ test('the pages of every list join to the whole list', async () => {
   }
 });
 
-test('a wrong field is named', async () => {
+testOn('sqlite', 'a wrong field is named', async () => {
   const account = await admin.makeAccount();
   const wrong: readonly (readonly [string, string, object, string])[] = [
     ['POST', '/accounts', {}, 'name'],
@@ -571,7 +571,7 @@ test('an empty filter does not show everything, and no name of Object.prototype 
     assert.equal(await admin.refused('GET', path, { query }), `400 invalid_request ${param}`);
 });
 
-test('an error is a problem (RFC 9457) that names its page', async () => {
+testOn('sqlite', 'an error is a problem (RFC 9457) that names its page', async () => {
   const reply = await admin.send('GET', '/accounts/acc_unknown');
   assert.equal(reply.headers['content-type'], 'application/problem+json; charset=utf-8');
   const { type, status, detail, code, request_id } = reply.json();
@@ -583,7 +583,7 @@ test('an error is a problem (RFC 9457) that names its page', async () => {
   assert.equal(unknown.error.code, 'not_found');
 });
 
-test('scripts of web pages cannot read the admin API', async () => {
+testOn('sqlite', 'scripts of web pages cannot read the admin API', async () => {
   const headers = { origin: 'https://shop.example' };
   const admins = await admin.send('GET', '/accounts', { headers });
   const models = await gateway.get('/v1/models', { headers });
@@ -591,13 +591,13 @@ test('scripts of web pages cannot read the admin API', async () => {
   assert.equal(admins.headers['access-control-allow-origin'], undefined);
 });
 
-test('an admin key is no API key', async () => {
+testOn('sqlite', 'an admin key is no API key', async () => {
   const reply = await gateway.post('/v1/chat/completions', { key: admin.key, body: chat });
   assert.equal(reply.status, 401);
   assert.match(reply.error.message, /admin key/);
 });
 
-test('a revoked or expired admin key stops at once; one for other addresses is refused', async () => {
+testOn('sqlite', 'a revoked or expired admin key stops, as one for other addresses', async () => {
   const key = await adminOf(gateway);
   await key.ok('GET', '/accounts');
   const operator = await signIn(gateway, { operator: true });
@@ -671,7 +671,7 @@ testOn('sqlite', 'admin keys are created, listed and revoked by command line', a
   await assert.rejects(program.cli('admin-keys', 'revoke', 'adk_unknown'));
 });
 
-test('wrong admin keys and wrong API keys count against one limit of an address', async () => {
+testOn('sqlite', 'wrong admin keys and API keys count against one limit', async () => {
   const strict = await startGateway({ limits: { failed_keys_per_minute: 4 } });
   try {
     const good = await adminOf(strict);

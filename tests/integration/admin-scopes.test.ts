@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { adminScopes } from '../../src/terms/admin-scope.ts';
 import { adminRows, type AdminClient, adminOf } from '../support/admin.ts';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { allRows, changedTables } from '../support/refused-audit.ts';
@@ -42,7 +42,7 @@ function call(client: AdminClient, { method, path, query, body }: Row) {
   });
 }
 
-test('a call without its scope names the scope, and changes nothing', async () => {
+testOn('sqlite', 'a call without its scope names the scope, and changes nothing', async () => {
   const lacking = new Map<string, AdminClient>();
   for (const scope of adminScopes)
     lacking.set(
@@ -58,7 +58,7 @@ test('a call without its scope names the scope, and changes nothing', async () =
   assert.deepEqual(changedTables(untouched, await allRows(gateway.database)), []);
 });
 
-test('no call is open without an admin key', async () => {
+testOn('sqlite', 'no call is open without an admin key', async () => {
   const { key } = await gateway.makeKey();
   const nobody = await adminOf(gateway);
   const tries: readonly Readonly<Record<string, string>>[] = [

@@ -1,7 +1,7 @@
 // Sign-in to the dashboard, from the first link to the end of the last session.
 import assert from 'node:assert/strict';
 import { hashPassword } from '../../src/domain/users/password.ts';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import {
   type DashboardClient,
   quickHash,
@@ -72,12 +72,12 @@ test('of several people who open first-start links at once, one becomes operator
   await assert.rejects(gateway.program.cli('users', 'first-run-link'), /there are users already/);
 });
 
-test('a link is checked before the password', async () => {
+testOn('sqlite', 'a link is checked before the password', async () => {
   const body = { token: 'x', name: 'Eve', email: 'eve@example.com', password: 'short' };
   assert.equal((await visitor(gateway).post('/auth/first-run', body)).status, 404);
 });
 
-test('an unknown address and a wrong password get the same answer', async () => {
+testOn('sqlite', 'an unknown address and a wrong password get the same answer', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { email: withoutPassword } = await signIn(gateway);
   const bodies = [
@@ -117,7 +117,7 @@ test('a sign-in ignores the case of the address, and sets a cookie that scripts 
   assert.match(credential.password!, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test('over https the cookie is bound to the host', async () => {
+testOn('sqlite', 'over https the cookie is bound to the host', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const headers = { 'x-forwarded-proto': 'https', origin: gateway.url.replace('http:', 'https:') };
   const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
@@ -168,7 +168,7 @@ const wrongTries = (email: string, count: number, client = () => visitor(gateway
     Array.from({ length: count }, () => attempt({ email, password: 'a wrong password' }, client())),
   );
 
-test('wrong passwords from elsewhere do not lock a user out of a known browser', async () => {
+testOn('sqlite', 'wrong passwords elsewhere do not lock out a known browser', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const user = await signedIn(email);
   await user.post('/auth/sign-out');
@@ -188,7 +188,7 @@ test('wrong passwords from elsewhere do not lock a user out of a known browser',
   );
 });
 
-test('a known browser gets no extra guesses, and counts only for its own user', async () => {
+testOn('sqlite', 'a known browser gets no extra guesses, and none for other users', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const { email: otherEmail } = await signIn(gateway, { passwordHash });
   const user = await signedIn(email);
@@ -240,7 +240,7 @@ test('a password reset lets the user in while someone else keeps guessing', asyn
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
 });
 
-test('guessing the password in a stolen session does not lock the user out', async () => {
+testOn('sqlite', 'guesses in a stolen session do not lock the user out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [stolen, own] = [await signedIn(email), await signedIn(email)];
   const body = (current: string) => ({ current_password: current, new_password: newPassword });
@@ -252,7 +252,7 @@ test('guessing the password in a stolen session does not lock the user out', asy
   await ok(own.post('/profile/password', body(password)));
 });
 
-test('one address cannot try without limit, whichever users it targets', async () => {
+testOn('sqlite', 'one address cannot try without limit, whichever users it targets', async () => {
   const client = visitor(gateway);
   const tries = Array.from({ length: 80 }, (_, index) =>
     client.send('POST', '/auth/link', {
@@ -263,7 +263,7 @@ test('one address cannot try without limit, whichever users it targets', async (
   assert.deepEqual([...new Set(statusesOf(await Promise.all(tries)))], [404, 429]);
 });
 
-test('a page of another site cannot sign anybody in or out', async () => {
+testOn('sqlite', 'a page of another site cannot sign anybody in or out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
     const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
@@ -274,7 +274,7 @@ test('a page of another site cannot sign anybody in or out', async () => {
   }
 });
 
-test('a sign-in creates a new session, whatever cookie the browser sent', async () => {
+testOn('sqlite', 'a sign-in creates a new session, whatever cookie the browser sent', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const attacker = await signIn(gateway, { passwordHash });
   const planted = attacker.cookie;
@@ -287,7 +287,7 @@ test('a sign-in creates a new session, whatever cookie the browser sent', async 
   assert.notEqual(await nameOf(attacker), email);
 });
 
-test('a changed or unsigned cookie is ignored', async () => {
+testOn('sqlite', 'a changed or unsigned cookie is ignored', async () => {
   const user = await signIn(gateway);
   const [name, value] = user.cookie.split('=') as [string, string];
   const token = decodeURIComponent(value).split('.')[0]!;
@@ -385,7 +385,7 @@ test('a session ends after seven days, and is renewed after one', async () => {
   assert.equal((await user.get('/profile')).status, 401);
 });
 
-test("sign-up is closed, and the library's unused endpoints do not exist", async () => {
+testOn('sqlite', "sign-up is closed, and the library's unused endpoints do not exist", async () => {
   const reply = await visitor(gateway).post('/auth/sign-up', {
     name: 'Eve',
     email: 'eve@example.com',
@@ -456,7 +456,7 @@ test('a link stops working when it expires', async () => {
   );
 });
 
-test('when users exist, a start prints no first-run link', async () => {
+testOn('sqlite', 'when users exist, a start prints no first-run link', async () => {
   await gateway.program.terminate();
   await gateway.program.start();
   assert.equal(gateway.program.firstRunToken, null);

@@ -1,7 +1,7 @@
 // A program on another machine gets a key by OAuth's device flow, as `claude /login` does: what it and
 // the user see, and what an attacker tries.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from '../support/both-stores.ts';
+import { after, before, beforeEach, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, quickHash, signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -170,7 +170,7 @@ test('a key that was rotated is no program’s any more: its earlier text cannot
   assert.ok(await works(secret));
 });
 
-test('sign-outs are limited by address with the polls', async () => {
+testOn('sqlite', 'sign-outs are limited by address with the polls', async () => {
   const from = nextMachine();
   const statuses: number[] = [];
   for (let times = 0; times < 241; times++)
@@ -269,7 +269,7 @@ test('a confirmed program gets no key when the account wants a second factor, or
   assert.equal((await poll(later)).error, 'expired_token');
 });
 
-test('without a session, or from the page of another site, nothing is confirmed', async () => {
+testOn('sqlite', 'without a session, or from another site, nothing is confirmed', async () => {
   const codes = await begin();
   const path = `/accounts/${owner.account}/device-logins`;
   const body = { user_code: codes.user_code, name: 'x' };
@@ -288,7 +288,7 @@ test('without a session, or from the page of another site, nothing is confirmed'
   assert.equal((await poll(codes)).error, 'authorization_pending');
 });
 
-test('guesses at a code are few, and a right code of one’s own gives no more', async () => {
+testOn('sqlite', 'guesses at a code are few, and one’s own right code adds none', async () => {
   const guesser = await signIn(gateway, { role: 'owner' });
   const own = await begin();
   const statuses: number[] = [];
@@ -302,7 +302,7 @@ test('guesses at a code are few, and a right code of one’s own gives no more',
   assert.equal((await find(owner, own)).status, 200, 'others are not affected');
 });
 
-test('programs that ask are limited by address, and in all', async () => {
+testOn('sqlite', 'programs that ask are limited by address, and in all', async () => {
   const from = nextMachine();
   for (let times = 0; times < 20; times++) await begin(from);
   const refused = await post('/oauth/device_authorization', {}, from);
@@ -323,7 +323,7 @@ test('programs that ask are limited by address, and in all', async () => {
   await begin();
 });
 
-test('a program cannot call itself anything that a user trusts', async () => {
+testOn('sqlite', 'a program cannot call itself anything that a user trusts', async () => {
   const names = {
     'claude-code/2.1.0': 'Claude Code 2.1.0',
     'Your own laptop, all is well': 'A program',
@@ -337,7 +337,7 @@ test('a program cannot call itself anything that a user trusts', async () => {
   }
 });
 
-test('malformed requests of any kind are errors of OAuth, and no code is stored as it is', async () => {
+testOn('sqlite', 'malformed requests are errors of OAuth, and no code is kept plain', async () => {
   const path = '/oauth/token';
   const cases: [Record<string, string>, number, string][] = [
     [{}, 400, 'unsupported_grant_type'],

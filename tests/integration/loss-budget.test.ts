@@ -8,7 +8,7 @@ import { forgiveLosses } from '../../src/domain/ledger/reports/caused-losses.ts'
 import { microsFromUsd } from '../../src/lib/money.ts';
 import { adminOf } from '../support/admin.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
-import { after, before, describe, test } from '../support/both-stores.ts';
+import { after, before, describe, test, testOn } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { metricsToken, startGateway, type TestGateway } from '../support/gateway.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
@@ -172,7 +172,7 @@ describe('the loss budget', () => {
     await gateway.assertLeft(attacker.account, 1_000_000_000 - costs);
   });
 
-  test('an answer that does not show that a model ran is free, also when the budget is used up', async () => {
+  testOn('sqlite', 'an answer without a sign of a model is free beyond the budget', async () => {
     const account = await newAccount();
     const nothing = answerJson({});
     const { script, release } = holdBack(nothing);
@@ -188,7 +188,7 @@ describe('the loss budget', () => {
     await gateway.assertLeft(account.account, 1_000_000_000);
   });
 
-  test('what a provider claims beyond the request never counts against the budget', async () => {
+  testOn('sqlite', 'what a provider claims beyond the request never counts', async () => {
     const account = await newAccount();
     assert.equal((await ask(account, unreadableWith(90_000_000))).status, 502);
     const losses = await entriesOf(account);
@@ -198,7 +198,7 @@ describe('the loss budget', () => {
     assert.equal(sumOf(0) + sumOf(1), 9_000_020_000);
   });
 
-  test('many requests of an account without losses run at once, whatever each of them may cost', async () => {
+  testOn('sqlite', 'without losses many requests run at once, whatever each may cost', async () => {
     const account = await newAccount();
     const { script, release } = holdBack(good);
     gateway.upstream.on(upstreamPath, script);
@@ -209,7 +209,7 @@ describe('the loss budget', () => {
     for (const reply of await Promise.all(sent)) assert.equal(reply.status, 200, reply.text);
   });
 
-  test('whole answers that may take longer than their time share the budget; streams do not', async () => {
+  testOn('sqlite', 'whole answers that may take longer share the budget, not streams', async () => {
     const account = await newAccount();
     const post = (fields: object) =>
       gateway.ask(chat, account.key, { model: 'timed', max_completion_tokens: 1_000, ...fields });
@@ -250,7 +250,7 @@ describe('the loss budget', () => {
     );
   });
 
-  test('losses caused by providers, the network or waiting clients never stop an account', async () => {
+  testOn('sqlite', 'losses by providers, the network or waiting clients stop nobody', async () => {
     const account = await newAccount();
     const { start, deltas } = streamFrames('messages', { text: 'a long answer', tokens });
     const begun = framesText([...start, ...deltas]);
@@ -292,7 +292,7 @@ describe('the loss budget', () => {
     assert.equal((await ask(account)).status, 200);
   });
 
-  test('a whole answer that is not complete in time counts if it may be that long', async () => {
+  testOn('sqlite', 'a whole answer not complete in time counts if it may be long', async () => {
     gateway.upstream.on(upstreamPath, hang);
     // A slow model writes 25 tokens a second.
     for (const [maxTokens, provoked] of Object.entries({ 99: 0, 100: 1 })) {
@@ -309,7 +309,7 @@ describe('the loss budget', () => {
     }
   });
 
-  test('each call of a request counts, not only the last', async (t) => {
+  testOn('sqlite', 'each call of a request counts, not only the last', async (t) => {
     const own = await startGateway(
       {
         models: { timed: { ...model, timeouts: { total_ms: 4_000 } } },
@@ -332,7 +332,7 @@ describe('the loss budget', () => {
     );
   });
 
-  test('a cost beyond the balance counts against the budget', async () => {
+  testOn('sqlite', 'a cost beyond the balance counts against the budget', async () => {
     const account = await newAccount(0.22);
     const reply = await ask(
       account,
@@ -447,7 +447,7 @@ describe('an account that has never paid', () => {
     await stop();
   });
 
-  test('is not limited on its test keys', async () => {
+  testOn('sqlite', 'is not limited on its test keys', async () => {
     const { account } = await newUnpaidAccount();
     const playing = await gateway.makeKey({ account, mode: 'test' });
     const slow = {

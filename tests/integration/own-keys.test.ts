@@ -5,7 +5,7 @@ import { isOwnKeyVersion } from '../../src/domain/catalog/price.ts';
 import { isOwnKeyName } from '../../src/terms/own-key.ts';
 import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { adminOf, type AdminClient } from '../support/admin.ts';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, upstreamKey, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
@@ -162,7 +162,7 @@ test('an own key is called first, at a part of the price, and the books say so',
   assert.equal(balance.heldMicros, 0);
 });
 
-test('an own key that comes after is called when the operator’s credentials fail', async () => {
+testOn('sqlite', 'an own key that comes after is called when the operator’s fails', async () => {
   gateway.upstream.on(path, answer);
   const { owner, key, secret, ownKey } = await customer({ order: 'after' });
   const first = await ask(key);
@@ -181,7 +181,7 @@ test('an own key that comes after is called when the operator’s credentials fa
   assert.deepEqual((await ask(key)).used, [secret]);
 });
 
-test('a refused own key costs nothing, and the operator’s route answers at its price', async () => {
+testOn('sqlite', 'a refused own key is free, and the operator’s route has its price', async () => {
   const { owner, key, secret } = await customer();
   const other = await customer();
   refuse(401, secret);
@@ -208,7 +208,7 @@ test('a refused own key costs nothing, and the operator’s route answers at its
   assert.ok(!gateway.program.output.includes(secret));
 });
 
-test('when no other route may answer, the client hears of the refused key, without it', async () => {
+testOn('sqlite', 'without another route the client hears of the refused key', async () => {
   const { owner, key, secret } = await customer();
   refuse(401, secret, upstreamKey, 'sk-second-of-the-operator');
   // Until the operator's routes are out of use.
@@ -227,7 +227,7 @@ test('when no other route may answer, the client hears of the refused key, witho
   for (let number = 0; number < 4; number++) await ask(stranger.key);
 });
 
-test('a provider that quotes an own key to the client is not passed on', async () => {
+testOn('sqlite', 'a provider that quotes an own key to the client is not passed on', async () => {
   const { key, secret } = await customer();
   for (const status of [400, 404, 422, 500]) {
     gateway.upstream.on(path, (response, request) => {
@@ -315,7 +315,7 @@ test('cached answers, replays and shared runs stay in their account', async () =
   assert.deepEqual(used, [one.secret, other.secret].toSorted());
 });
 
-test('two own keys of an account share its conversations; each conversation keeps to one', async () => {
+testOn('sqlite', 'two own keys share the conversations, and each keeps to one', async () => {
   gateway.upstream.on(path, answer);
   const { owner, key, secret } = await customer();
   const further = 'sk-the-other-of-the-customer';
@@ -353,7 +353,7 @@ test('a removed key is called by no request that begins after, also under load',
   assert.deepEqual(await listOf(owner), []);
 });
 
-test('every way to ask a chat model uses the own key, and each line of a batch', async () => {
+testOn('sqlite', 'each way to ask a chat model, and each batch line, uses an own key', async () => {
   gateway.upstream.on(path, answer);
   const { key, secret, owner } = await customer();
   const messages = [{ role: 'user', content: 'Hi' }];
@@ -386,88 +386,96 @@ test('every way to ask a chat model uses the own key, and each line of a batch',
   assert.deepEqual([balance.postedMicros, balance.heldMicros], [5_000_000 - 6 * ownMicros, 0]);
 });
 
-test('tasks run with an own key for a part of their price, or with the operator’s where it is refused', async () => {
-  const { key, secret } = await customer();
-  for (const task of taskSamples) {
-    const { path: at, hostPath, type, answer: script, costMicros, heldMicros } = task;
-    const request = task.request(`a-${type}`);
-    const askWith = async (scripted: Script) => {
-      gateway.upstream.on(`/host/v1${hostPath}`, scripted);
-      const { reply, asked } = await gateway.recordUpstream(() =>
-        gateway.post(at, {
-          ...request,
-          key,
-          headers: { ...request.headers, 'x-service-cache': 'false' },
-        }),
-      );
-      return { reply, used: asked.map(keyOf) };
-    };
-    const own = await askWith(script);
-    assert.equal(own.reply.status, 200, `${at} ${own.reply.text}`);
-    assert.deepEqual(own.used, [secret], at);
-    assert.equal(routeOf(own.reply), 'host:own', at);
-    assert.equal(own.reply.costMicros, Math.ceil(costMicros / 10) + 10, at);
-    const id = String(own.reply.headers['x-request-id']);
-    const [charge] = await rowsOf(gateway.database, 'charges', { id });
-    assert.equal(charge!.upstream_cost_micros, 0, at);
-    assert.ok(isOwnKeyVersion(charge!.price_version), at);
+testOn(
+  'sqlite',
+  'tasks run with an own key for a part of their price, or with the operator’s where it is refused',
+  async () => {
+    const { key, secret } = await customer();
+    for (const task of taskSamples) {
+      const { path: at, hostPath, type, answer: script, costMicros, heldMicros } = task;
+      const request = task.request(`a-${type}`);
+      const askWith = async (scripted: Script) => {
+        gateway.upstream.on(`/host/v1${hostPath}`, scripted);
+        const { reply, asked } = await gateway.recordUpstream(() =>
+          gateway.post(at, {
+            ...request,
+            key,
+            headers: { ...request.headers, 'x-service-cache': 'false' },
+          }),
+        );
+        return { reply, used: asked.map(keyOf) };
+      };
+      const own = await askWith(script);
+      assert.equal(own.reply.status, 200, `${at} ${own.reply.text}`);
+      assert.deepEqual(own.used, [secret], at);
+      assert.equal(routeOf(own.reply), 'host:own', at);
+      assert.equal(own.reply.costMicros, Math.ceil(costMicros / 10) + 10, at);
+      const id = String(own.reply.headers['x-request-id']);
+      const [charge] = await rowsOf(gateway.database, 'charges', { id });
+      assert.equal(charge!.upstream_cost_micros, 0, at);
+      assert.ok(isOwnKeyVersion(charge!.price_version), at);
 
-    const refusing: Script = (response, asked) =>
-      (keyOf(asked) === secret ? answerStatus(401) : script)(response, asked);
-    const other = await askWith(refusing);
-    assert.equal(other.reply.costMicros, costMicros, at);
-    assert.deepEqual([other.used[0], other.used.length], [secret, 2], at);
+      const refusing: Script = (response, asked) =>
+        (keyOf(asked) === secret ? answerStatus(401) : script)(response, asked);
+      const other = await askWith(refusing);
+      assert.equal(other.reply.costMicros, costMicros, at);
+      assert.deepEqual([other.used[0], other.used.length], [secret, 2], at);
 
-    const refused = await askWith(answerStatus(401));
-    assert.equal(refused.reply.status, 502, at);
-    assert.equal(refused.reply.error.details?.['own_key_of'], 'host', at);
-    assert.ok(!refused.reply.text.includes(secret), at);
-    await clock.advance(700_000);
-    // The usual price and the fee are held.
-    gateway.upstream.on(`/host/v1${hostPath}`, script);
-    for (const [missing, status] of [
-      [1, 402],
-      [0, 200],
-    ] as const) {
-      const poor = await customer({}, (heldMicros + 10 - missing) / 1_000_000);
-      const reply = await gateway.post(at, { ...request, key: poor.key });
-      assert.equal(reply.status, status, `${at} ${reply.text}`);
+      const refused = await askWith(answerStatus(401));
+      assert.equal(refused.reply.status, 502, at);
+      assert.equal(refused.reply.error.details?.['own_key_of'], 'host', at);
+      assert.ok(!refused.reply.text.includes(secret), at);
+      await clock.advance(700_000);
+      // The usual price and the fee are held.
+      gateway.upstream.on(`/host/v1${hostPath}`, script);
+      for (const [missing, status] of [
+        [1, 402],
+        [0, 200],
+      ] as const) {
+        const poor = await customer({}, (heldMicros + 10 - missing) / 1_000_000);
+        const reply = await gateway.post(at, { ...request, key: poor.key });
+        assert.equal(reply.status, status, `${at} ${reply.text}`);
+      }
     }
-  }
-});
+  },
+);
 
-test('images and counted tokens are asked with the operator’s key, at their usual price', async () => {
-  const { owner, key } = await customer();
-  for (const provider of ['openai', 'claude'])
-    await bring(owner, { provider, api_key: `sk-${provider}` });
-  const other = await customer(null);
-  const counted = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
-  const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
-  type Row = readonly [at: string, host: string, request: object, script: Script];
-  const rows: readonly Row[] = [
-    [imagePaths.generations, imagePaths.generations, { body: drawn }, openaiDraws()],
-    [
-      '/v1/messages/count_tokens',
-      '/claude/v1/messages/count_tokens',
-      { body: counted },
-      answerJson({ input_tokens: 7 }),
-    ],
-  ];
-  for (const [at, host, request, script] of rows) {
-    gateway.upstream.on(host, script);
-    const askBy = (by: string) =>
-      gateway.recordUpstream(() => gateway.post(at, { ...request, key: by }));
-    const [{ reply, asked }, usual] = [await askBy(key), await askBy(other.key)];
-    assert.equal(reply.status, 200, `${at} ${reply.text}`);
-    assert.equal(asked.length, 1, at);
-    const used = String(asked[0]!.headers['x-api-key'] ?? keyOf(asked[0]!));
-    assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(used), at);
-    assert.ok(!routeOf(reply)?.includes('own'), at);
-    assert.equal(reply.costMicros, usual.reply.costMicros, at);
-  }
-});
+testOn(
+  'sqlite',
+  'images and counted tokens are asked with the operator’s key, at their usual price',
+  async () => {
+    const { owner, key } = await customer();
+    for (const provider of ['openai', 'claude'])
+      await bring(owner, { provider, api_key: `sk-${provider}` });
+    const other = await customer(null);
+    const counted = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
+    const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
+    type Row = readonly [at: string, host: string, request: object, script: Script];
+    const rows: readonly Row[] = [
+      [imagePaths.generations, imagePaths.generations, { body: drawn }, openaiDraws()],
+      [
+        '/v1/messages/count_tokens',
+        '/claude/v1/messages/count_tokens',
+        { body: counted },
+        answerJson({ input_tokens: 7 }),
+      ],
+    ];
+    for (const [at, host, request, script] of rows) {
+      gateway.upstream.on(host, script);
+      const askBy = (by: string) =>
+        gateway.recordUpstream(() => gateway.post(at, { ...request, key: by }));
+      const [{ reply, asked }, usual] = [await askBy(key), await askBy(other.key)];
+      assert.equal(reply.status, 200, `${at} ${reply.text}`);
+      assert.equal(asked.length, 1, at);
+      const used = String(asked[0]!.headers['x-api-key'] ?? keyOf(asked[0]!));
+      assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(used), at);
+      assert.ok(!routeOf(reply)?.includes('own'), at);
+      assert.equal(reply.costMicros, usual.reply.costMicros, at);
+    }
+  },
+);
 
-test('accounts that name their conversations alike are called with their own keys', async () => {
+testOn('sqlite', 'conversations of one name are called with their accounts’ keys', async () => {
   gateway.upstream.on(path, answer);
   const all = [await customer(), await customer(), await customer({ order: 'after' })];
   const asks: readonly (readonly [fields: object, headers: Record<string, string>])[] = [
@@ -490,7 +498,7 @@ test('accounts that name their conversations alike are called with their own key
     }
 });
 
-test('an own key that goes first does so for a search that only another provider sells', async () => {
+testOn('sqlite', 'an own key goes first though only another provider sells a search', async () => {
   gateway.upstream.on(path, answer);
   gateway.upstream.on('/v1/responses', answerContent('responses', content));
   const body = { model: 'searching', input: 'Hi', tools: [{ type: 'web_search' }] };
@@ -505,7 +513,7 @@ test('an own key that goes first does so for a search that only another provider
   }
 });
 
-test('test keys use no own key', async () => {
+testOn('sqlite', 'test keys use no own key', async () => {
   const { owner, secret } = await customer();
   const { key } = await gateway.makeKey({ account: owner.account });
   const { reply, used } = await ask(key);
@@ -588,7 +596,7 @@ test('only owners change own keys; operators do it by the admin API and look in 
   ]);
 });
 
-test('a row that is moved to another account or provider opens nowhere', async () => {
+testOn('sqlite', 'a row that is moved to another account or provider opens nowhere', async () => {
   gateway.upstream.on(path, answer);
   const [thief, victim] = [await customer(null), await customer()];
   await gateway.database.write
@@ -603,7 +611,7 @@ test('a row that is moved to another account or provider opens nowhere', async (
   assert.equal(reply.costMicros, listMicros);
 });
 
-test('a provider that moves, or takes own keys no more, gets none', async () => {
+testOn('sqlite', 'a provider that moves, or takes own keys no more, gets none', async () => {
   const save = async (changes: readonly object[]) => {
     const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
     await admin.ok('PATCH', '/settings/saved', { body: { version, changes } });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { RequestRecord, RequestTotals } from '../../src/management/contract/requests.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
-import { after, before, test } from '../support/both-stores.ts';
+import { after, before, test, testOn } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -71,7 +71,7 @@ test('tags of a request are in its usage record, and filter the list', async () 
   assert.deepEqual([charged!.requests, charged!.cost_micros], [1, record!.cost_micros]);
 });
 
-test('metadata and end users of every format count', async () => {
+testOn('sqlite', 'metadata and end users of every format count', async () => {
   const model = 'claude-haiku-4-5';
   const messages = chat().messages;
   for (const [url, body, tags] of [
@@ -94,7 +94,7 @@ test('metadata and end users of every format count', async () => {
   }
 });
 
-test('a wrong header is a 400 that names it, and nothing is charged', async () => {
+testOn('sqlite', 'a wrong header is a 400 that names it, and nothing is charged', async () => {
   const earlier = await usage({ limit: 100 });
   const headers = { 'x-service-tags': 'project alpha' };
   const reply = await gateway.post('/v1/chat/completions', { key, body: chat(), headers });
@@ -164,7 +164,7 @@ test('the export has the tags, and filters by one', async () => {
   assert.deepEqual(rest, []);
 });
 
-test('tags go neither to the log nor to the provider', async () => {
+testOn('sqlite', 'tags go neither to the log nor to the provider', async () => {
   const live = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const chatEndpoint = endpoint('chat');
   gateway.upstream.on(chatEndpoint.upstreamPath, numberedAnswers(chatEndpoint));

@@ -62,10 +62,11 @@ export function test(name: string, ...rest: [Body] | [runner.TestOptions, Body])
   );
 }
 
-/**
- * A test for one store only, such as several gateways on PostgreSQL. Call it at the top level of a
- * file.
- */
+/** A test for one store only: several gateways on PostgreSQL, or what no store has a part in. */
 export function testOn(store: StoreName, name: string, body: Body): void {
   register(() => void (current === store && runner.test(name, body)));
+}
+
+export function describeOn(store: StoreName, name: string, body: () => void): void {
+  register(() => void (current === store && runner.describe(name, body)));
 }
