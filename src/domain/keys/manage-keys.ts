@@ -9,7 +9,6 @@ import type { Micros } from '../../lib/money.ts';
 import { type DigestKey, generateKeyText, keyDigest, keyHintOf } from './key-text.ts';
 import { writeKeyOwner } from './key-owners.ts';
 import { toListing, type KeyListing, type KeyLocator } from './list-keys.ts';
-import { snakeCase } from '../../lib/snake-case.ts';
 import { withoutUndefined } from '../../lib/without-undefined.ts';
 import { flagOf, writeList } from '../../db/columns.ts';
 
@@ -229,12 +228,20 @@ function columnsFor(
   }
 }
 
-export function columnsOf({ marksCache, ...controls }: KeyControls) {
+/** Names each column: callers pass objects that hold more. */
+export function columnsOf(controls: KeyControls) {
   return withoutUndefined({
-    ...snakeCase(controls),
+    name: controls.name,
+    daily_cap_micros: controls.dailyCapMicros,
+    monthly_cap_micros: controls.monthlyCapMicros,
     models: writeList(controls.models),
     scopes: writeList(controls.scopes),
+    requests_per_minute: controls.requestsPerMinute,
+    tokens_per_minute: controls.tokensPerMinute,
+    concurrent_requests: controls.concurrentRequests,
     allowed_addresses: writeList(controls.allowedAddresses),
-    cache_marks: flagOf(marksCache),
+    expires_at_ms: controls.expiresAtMs,
+    body_days: controls.bodyDays,
+    cache_marks: flagOf(controls.marksCache),
   });
 }
