@@ -17,12 +17,8 @@ const tiers = [...imageQualities, ...imageResolutions] as const;
 
 const TierPrices = Type.Object(
   optional({
-    low: usd('USD for quality `low`.'),
-    medium: usd('USD for quality `medium`.'),
-    high: usd('USD for quality `high`.'),
-    '1k': usd('USD for resolution `1k`.'),
-    '2k': usd('USD for resolution `2k`.'),
-    '4k': usd('USD for resolution `4k`.'),
+    ...byName(imageQualities, (name) => usd(`USD for quality \`${name}\`.`)),
+    ...byName(imageResolutions, (name) => usd(`USD for resolution \`${name}\`.`)),
   }),
 );
 

@@ -47,14 +47,8 @@ export function resolveProviders(
   for (const [name, known] of Object.entries(knownProviders)) {
     const found = Object.hasOwn(providers, name) ? null : fromEnvironment(env, known);
     if (!found) continue;
-    const { kind } = known;
-    providers[name] = {
-      ...usualSettings,
-      enabled: true,
-      kind,
-      ...found,
-      timeouts: defaultTimeouts,
-    };
+    const usual = { ...usualSettings, timeouts: defaultTimeouts };
+    providers[name] = { ...usual, enabled: true, kind: known.kind, ...found };
   }
   for (const [name, { credential_of: of }] of Object.entries(values.fields.providers)) {
     if (of !== undefined) providers[name] = furtherCredential(values, providers, { name, of });
@@ -159,21 +153,14 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
   if (key !== undefined && !isUsable(kindOf(completion, entry), key))
     throw values.faultAt(['providers', name, 'api_key'], unsendable);
   return {
+    ...usualSettings,
+    ...entry,
     enabled: entry.enabled && key !== undefined,
     kind: kindOf(completion, entry),
     ...placeOf(completion, entry),
-    api_version: entry.api_version ?? null,
     base_url: baseUrlOf(completion, entry),
     api_key: key === undefined || key === noKey ? null : key,
-    timeouts: entry.timeouts,
     tool_prices: toolPricesOf(values, name, entry),
-    pass_fields: entry.pass_fields ?? [],
-    accounts_may_bring_keys: entry.accounts_may_bring_keys,
-    completions: entry.completions,
-    cache_salt: entry.cache_salt,
-    credential_of: entry.credential_of ?? null,
-    weight: entry.weight,
-    requests_per_minute: entry.requests_per_minute,
   };
 }
 

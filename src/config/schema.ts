@@ -1,8 +1,8 @@
 // The schema of the whole configuration file: the single source of validation, defaults, the JSON
 // Schema for editors (docs/config.schema.json) and the table in docs/configuration.md.
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
-import { closed, flag, integer, number, optional } from '../lib/schema-parts.ts';
-import { providerKindNames, type ProviderKindName } from '../terms/provider-kind.ts';
+import { closed, flag, integer, number, optional, orNull } from '../lib/schema-parts.ts';
+import { providerKindNames } from '../terms/provider-kind.ts';
 import { asFieldSchema, withDefaults } from './field-schema.ts';
 import { ImageModelEntry } from './image-model-schema.ts';
 import {
@@ -12,7 +12,6 @@ import {
   passFields,
   ToolPrices,
   type DeepReadonly,
-  type ToolPricesEntry,
 } from './model-schema.ts';
 import { ProviderTimeouts } from './timeouts.ts';
 import type { Tuning } from './tuning.ts';
@@ -29,11 +28,14 @@ const byModelName = <Entry extends TSchema>(entry: Entry, description: string) =
 const milliseconds = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: value, description });
 
-const limitOf = (description: string) =>
-  Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-    default: null,
-    description: `${description} \`null\`: no limit.`,
-  });
+/** A value, or null for none. */
+const nullable = <Schema extends TSchema>(
+  schema: Schema,
+  value: string | number | null,
+  description: string,
+) => Type.Union([schema, Type.Null()], { default: value, description });
+const limitOf = (description: string, value: number | null = null) =>
+  nullable(Type.Integer({ minimum: 1 }), value, `${description} \`null\`: no limit.`);
 
 const Provider = closed({
   ...optional({
@@ -152,11 +154,11 @@ export const ConfigFile = closed({
       description:
         'Threads that serve HTTP, each on a core of its own; together they behave like one gateway. `auto`: one for each core of the process, at most 8; outside Linux one, because several need its `SO_REUSEPORT`.',
     }),
-    public_url: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
-      default: null,
-      description:
-        'The address that clients use, if it differs from the one listened on: behind a proxy or a domain name.',
-    }),
+    public_url: nullable(
+      Type.String({ minLength: 1 }),
+      null,
+      'The address that clients use, if it differs from the one listened on: behind a proxy or a domain name.',
+    ),
     trust_proxy: Type.Union(
       [
         Type.Boolean(),
@@ -193,16 +195,16 @@ export const ConfigFile = closed({
     ),
   }),
   overload: section({
-    lag_ms: Type.Union([Type.Integer({ minimum: 1, maximum: 60_000 }), Type.Null()], {
-      default: 500,
-      description:
-        'How late the event loop may be, five measurements in a row, before new charged requests are refused with a 503 until it has caught up. `null`: no limit.',
-    }),
-    memory_bytes: Type.Union([Type.Integer({ minimum: 67_108_864 }), Type.Null()], {
-      default: null,
-      description:
-        'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of the memory of the machine or container. They are always refused at 85 % of the heap limit of Node.',
-    }),
+    lag_ms: nullable(
+      Type.Integer({ minimum: 1, maximum: 60_000 }),
+      500,
+      'How late the event loop may be, five measurements in a row, before new charged requests are refused with a 503 until it has caught up. `null`: no limit.',
+    ),
+    memory_bytes: nullable(
+      Type.Integer({ minimum: 67_108_864 }),
+      null,
+      'The memory of the process above which new charged requests are refused with a 503. `null`: 85 % of the memory of the machine or container. They are always refused at 85 % of the heap limit of Node.',
+    ),
   }),
   database: section({
     url: Type.Optional(
@@ -340,20 +342,17 @@ export const ConfigFile = closed({
     ),
   }),
   limits: section({
-    chat_max_tokens: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      default: 2_048,
-      description:
-        "The largest `max_tokens` in Chat Completions. `null`: only the model's own limit.",
-    }),
+    chat_max_tokens: nullable(
+      Type.Integer({ minimum: 1 }),
+      2_048,
+      "The largest `max_tokens` in Chat Completions. `null`: only the model's own limit.",
+    ),
     unknown_fields: Type.Union([Type.Literal('drop'), Type.Literal('refuse')], {
       default: 'drop',
       description:
         'Request fields that nobody knows, except those in `pass_fields`. `drop`: left out and listed in `X-<name>-Ignored`. `refuse`: answered with a 400.',
     }),
-    requests_per_minute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      default: 600,
-      description: 'Requests a minute of a key without its own limit. `null`: no limit.',
-    }),
+    requests_per_minute: limitOf('Requests a minute of a key without its own limit.', 600),
     tokens_per_minute: limitOf(
       'Tokens a minute, input and output, of a key without its own limit.',
     ),
@@ -363,16 +362,16 @@ export const ConfigFile = closed({
     ),
     account_tokens_per_minute: limitOf('Tokens a minute of all keys of such an account.'),
     account_concurrent_requests: limitOf('Requests at once of all keys of such an account.'),
-    unpaid_concurrent_requests: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      default: 4,
-      description:
-        "Requests at once of all live keys of such an account before it has paid: before its first top-up or operator's credit (a sign-up credit does not count). `null`: only the limit above.",
-    }),
-    loss_budget_usd: Type.Union([Type.Number({ minimum: 0, maximum: 1_000_000 }), Type.Null()], {
-      default: 1,
-      description:
-        'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
-    }),
+    unpaid_concurrent_requests: nullable(
+      Type.Integer({ minimum: 1 }),
+      4,
+      "Requests at once of all live keys of such an account before it has paid: before its first top-up or operator's credit (a sign-up credit does not count). `null`: only the limit above.",
+    ),
+    loss_budget_usd: nullable(
+      Type.Number({ minimum: 0, maximum: 1_000_000 }),
+      1,
+      'The losses that an account may cause in 30 days (answers that cannot be passed on or are too long for their time, costs beyond its balance and caps), in USD; or a twentieth of what it was charged in these days, if that is more. Beyond it, its new live requests are refused. `null`: no limit.',
+    ),
     free_bytes_per_day: integer(
       'How many bytes of free answers (of test keys and from the cache) each gateway stores for an account in a UTC day: responses after compression, for retries with the same `Idempotency-Key`, and images that are answered with a link. Of further responses, only the outcome is stored. Further images are refused, except as `b64_json`.',
       { minimum: 0, maximum: 1_099_511_627_776, default: 268_435_456 },
@@ -385,13 +384,10 @@ export const ConfigFile = closed({
       'How many bytes an account may put into batches in 24 hours, and as many again into files for them. They are stored, encrypted, in the database.',
       { minimum: 0, maximum: 1_099_511_627_776, default: 1_073_741_824 },
     ),
-    failed_keys_per_minute: Type.Union(
-      [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()],
-      {
-        default: 20,
-        description:
-          'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
-      },
+    failed_keys_per_minute: nullable(
+      Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      20,
+      'Wrong API keys a minute from one address (IPv6: one /64); further ones are refused without a look-up. Right keys still work. `null`: no limit.',
     ),
     hold_slice_tokens: integer(
       'How many output tokens of a stream are held for at a time. The hold grows with the answer; if it cannot grow, the answer ends as at its length limit. The first hold is for 1,024 tokens at least.',
@@ -456,16 +452,16 @@ export const ConfigFile = closed({
     ),
   }),
   retention: section({
-    charges_days: Type.Union([Type.Integer({ minimum: 35, maximum: 36_500 }), Type.Null()], {
-      default: null,
-      description:
-        'How many days charges are kept in the database; `null` for ever. Older ones are exported to files and removed, so usage lists end there. Balances, entries and sums by day are kept for good ([operations.md](operations.md#old-charges)).',
-    }),
-    export_folder: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
-      default: null,
-      description:
-        'The folder for the files of removed days, required with `charges_days`. Several gateways need one folder that all of them reach. A relative path starts at the working directory.',
-    }),
+    charges_days: nullable(
+      Type.Integer({ minimum: 35, maximum: 36_500 }),
+      null,
+      'How many days charges are kept in the database; `null` for ever. Older ones are exported to files and removed, so usage lists end there. Balances, entries and sums by day are kept for good ([operations.md](operations.md#old-charges)).',
+    ),
+    export_folder: nullable(
+      Type.String({ minLength: 1 }),
+      null,
+      'The folder for the files of removed days, required with `charges_days`. Several gateways need one folder that all of them reach. A relative path starts at the working directory.',
+    ),
   }),
   storage: section({
     kind: Type.Enum(['local', 's3'], {
@@ -546,22 +542,22 @@ export const ConfigFile = closed({
     }),
   }),
   billing: section({
-    contact: Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
-      default: null,
-      description:
-        'Whom account owners ask for credit if they cannot top up themselves: an e-mail address, a web address or some words. `null`: the page names no contact.',
-    }),
+    contact: nullable(
+      Type.String({ minLength: 1, maxLength: 200 }),
+      null,
+      'Whom account owners ask for credit if they cannot top up themselves: an e-mail address, a web address or some words. `null`: the page names no contact.',
+    ),
     seller: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       maxItems: 8,
       default: [],
       description:
         'Your name and address on receipts, line by line, with a tax number if you have one. Empty: `service.name`. Letters other than Western European ones are written in Latin letters.',
     }),
-    receipt_note: Type.Union([Type.String({ minLength: 1, maxLength: 300 }), Type.Null()], {
-      default: null,
-      description:
-        'A sentence at the end of every receipt, such as your tax line. No tax is computed. `null`: none.',
-    }),
+    receipt_note: nullable(
+      Type.String({ minLength: 1, maxLength: 300 }),
+      null,
+      'A sentence at the end of every receipt, such as your tax line. No tax is computed. `null`: none.',
+    ),
   }),
   stripe: section({
     ...optional({
@@ -605,10 +601,10 @@ export const ConfigFile = closed({
         description:
           'The search providers for `POST /v1/web-search`, by their names under `providers`: the first, and if it fails the next. Default: all search providers that are switched on, in the order `brave`, `tavily`, `serper`, `exa`, `searxng`.',
       }),
-      price_usd: Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()], {
-        description:
-          'USD for each web search, with any provider and number of results, without `pricing.markup`. Six decimals. `null`: searches are not sold. Default: the price of the provider that answers, with the markup (docs/search.md).',
-      }),
+      price_usd: orNull(
+        Type.Number({ minimum: 0, maximum: 100 }),
+        'USD for each web search, with any provider and number of results, without `pricing.markup`. Six decimals. `null`: searches are not sold. Default: the price of the provider that answers, with the markup (docs/search.md).',
+      ),
     }),
   }),
   providers: Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }), Provider, {
@@ -637,62 +633,25 @@ export const defaultTimeouts = withDefaults(
 /** The file's values with defaults filled in. */
 export type ConfigFile = Static<typeof ConfigFile>;
 
-/** A provider's final settings. */
-export type ProviderConfig = {
-  /** False when its key is missing or the file disables it. Routes to it are skipped. */
-  enabled: boolean;
-  kind: ProviderKindName;
-  base_url: string;
-  /** null: no authentication header. */
-  api_key: string | null;
-  /** Of a cloud; null: it has none. */
-  region: string | null;
-  project: string | null;
-  api_version: string | null;
-  timeouts: ProviderTimeouts;
-  /** Its prices for its own tools, as far as the file sets them; `pricing.markup` is added. */
-  tool_prices: ToolPricesEntry;
-  /** Unknown request fields that are passed on to it. */
-  pass_fields: string[];
-  /** True when accounts may save keys of their own for it. */
-  accounts_may_bring_keys: boolean;
-  /** True when the host is known to have `/completions`. */
-  completions: boolean;
-  /** True when the host accepts the field `cache_salt`. */
-  cache_salt: boolean;
-  /** The provider of which it is a further credential; null: of none. */
-  credential_of: string | null;
-  /** Its share of the load beside the other credentials. */
-  weight: number;
-  /** null: no limit. */
-  requests_per_minute: number | null;
+type NullWhenAbsent = 'api_key' | 'region' | 'project' | 'api_version' | 'credential_of';
+
+/**
+ * A provider's final settings. It is not enabled when its key is missing or the file disables it:
+ * routes to it are skipped. `tool_prices`: as far as the file sets them; `pricing.markup` is added.
+ */
+export type ProviderConfig = Required<Omit<Static<typeof Provider>, NullWhenAbsent>> & {
+  [Name in NullWhenAbsent]: string | null;
 };
 
-export type StorageConfig =
-  | { kind: 'local'; keep_days: number }
-  | {
-      kind: 's3';
-      keep_days: number;
-      bucket: string;
-      region: string;
-      /** Without a path. */
-      endpoint: string;
-      /** '' or with a slash at its end. */
-      prefix: string;
-      path_style: boolean;
-      access_key_id: string;
-      secret_access_key: string;
-      session_token: string | null;
-    };
-
-export type StripeConfig = {
-  secret_key: string;
-  webhook_secret: string;
-  /** Whole cents. `choices` are ascending and from `min` to `max`. */
-  fee_percent: number;
-  fee_fixed_cents: number;
-  top_up_usd: ConfigFile['stripe']['top_up_usd'];
+/** `endpoint`: without a path. `prefix`: '' or with a slash at its end. */
+type BucketConfig = Required<Omit<ConfigFile['storage'], 'kind' | 'session_token'>> & {
+  kind: 's3';
+  session_token: string | null;
 };
+export type StorageConfig = { kind: 'local'; keep_days: number } | BucketConfig;
+
+/** `choices` are ascending and from `min` to `max`. */
+export type StripeConfig = Required<ConfigFile['stripe']>;
 
 /** `export_folder` is an absolute path. */
 export type RetentionConfig = { charges_days: number; export_folder: string };
@@ -727,16 +686,10 @@ export type TelemetryConfig = {
   metric_interval_ms: number;
 };
 
-export type SmtpConfig = { url: string; from: string };
+export type SmtpConfig = NonNullable<ConfigFile['smtp']>;
 
-export type OidcConfig = {
-  /** Without a slash at its end. */
-  issuer: string;
-  client_id: string;
-  client_secret: string;
-  name: string;
-  scopes: string[];
-};
+/** `issuer`: without a slash at its end. */
+export type OidcConfig = NonNullable<ConfigFile['oidc']>;
 
 /** File, environment and defaults merged and deeply frozen. */
 export type Config = DeepReadonly<

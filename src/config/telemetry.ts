@@ -28,7 +28,7 @@ export function resolveTelemetry(
     traces,
     metrics,
     service_name: env['OTEL_SERVICE_NAME'] || 'tollgate',
-    resource_attributes: pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES', decode),
+    resource_attributes: pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES'),
     ...samplerOf(env),
     metric_interval_ms: numberOf(env, 'OTEL_METRIC_EXPORT_INTERVAL', 60_000, {
       min: 1,
@@ -52,8 +52,8 @@ function targetOf(signal: Signal, entry: Entry, sources: SettingSources): OtlpTa
     url,
     headers: lowerCased({
       ...entry.headers,
-      ...pairsOf(env, 'OTEL_EXPORTER_OTLP_HEADERS', decode),
-      ...pairsOf(env, `OTEL_EXPORTER_OTLP_${name}_HEADERS`, decode),
+      ...pairsOf(env, 'OTEL_EXPORTER_OTLP_HEADERS'),
+      ...pairsOf(env, `OTEL_EXPORTER_OTLP_${name}_HEADERS`),
     }),
   };
 }
@@ -126,15 +126,11 @@ function numberOf(
 }
 
 /** Reads `name=value,name=value`. Never quotes it: a value may be a key. */
-function pairsOf(
-  env: Environment,
-  name: string,
-  decodeValue: (text: string) => string | null,
-): Record<string, string> {
+function pairsOf(env: Environment, name: string): Record<string, string> {
   const entries = (env[name] ?? '').split(',').flatMap((entry): [string, string][] => {
     if (entry.trim() === '') return [];
     const [key = '', ...rest] = entry.split('=');
-    const value = rest.length === 0 ? null : decodeValue(rest.join('=').trim());
+    const value = rest.length === 0 ? null : decode(rest.join('=').trim());
     if (key.trim() !== '' && value !== null && /^[\x20-\x7e]*$/u.test(key + value))
       return [[key.trim(), value]];
     throw new ConfigError({

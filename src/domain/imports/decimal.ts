@@ -22,15 +22,15 @@ export function times(one: Decimal, other: Decimal): Decimal {
   return { digits: one.digits * other.digits, scale: one.scale + other.scale };
 }
 
-/** Divides, and rounds once, down. `divisor` must not be zero. */
-export function floorOf(value: Decimal, divisor: Decimal, power: number): bigint {
-  const above = value.digits * 10n ** BigInt(divisor.scale + power);
+/** Divides, and rounds once, down, to millionths. `divisor` must not be zero. */
+export function millionthsOf(value: Decimal, divisor: Decimal = unit): bigint {
+  const above = value.digits * 10n ** BigInt(divisor.scale + 6);
   const below = divisor.digits * 10n ** BigInt(value.scale);
   const quotient = above / below;
   return above % below !== 0n && above < 0n !== below < 0n ? quotient - 1n : quotient;
 }
 
-export const unit: Decimal = { digits: 1n, scale: 0 };
+const unit: Decimal = { digits: 1n, scale: 0 };
 
 /**
  * Returns null unless it is a number; what is finer than a microdollar is dropped. `perDollar`: how
@@ -38,7 +38,7 @@ export const unit: Decimal = { digits: 1n, scale: 0 };
  */
 export function microsOf(value: unknown, perDollar: Decimal = unit): Micros | null {
   const amount = readDecimal(value);
-  const whole = amount && floorOf(amount, perDollar, 6);
+  const whole = amount && millionthsOf(amount, perDollar);
   return whole !== null && whole >= Number.MIN_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER
     ? micros(Number(whole))
     : null;
@@ -49,7 +49,7 @@ export function pricesOf(
   usd: Readonly<Record<string, Decimal | null>>,
 ): Readonly<Record<string, number>> {
   const prices = Object.entries(usd).flatMap(([name, price]) => {
-    const picos = price ? -floorOf({ ...price, digits: -price.digits }, unit, 6) : -1n;
+    const picos = price ? -millionthsOf({ ...price, digits: -price.digits }) : -1n;
     return picos < 0n || picos > picosMax ? [] : [[name, Number(picos) / 1_000_000] as const];
   });
   return Object.fromEntries(prices);

@@ -6,7 +6,7 @@ import { DatabaseUnusable } from '../../db/database-error.ts';
 import type { ForeignDatabase, ForeignRow } from '../../db/foreign.ts';
 import { isAddressRange } from '../../lib/addresses.ts';
 import { formatUsd, zeroMicros } from '../../lib/money.ts';
-import { type Decimal, floorOf, microsOf, pricesOf, readDecimal, times, unit } from './decimal.ts';
+import { type Decimal, microsOf, millionthsOf, pricesOf, readDecimal, times } from './decimal.ts';
 import { literalKey, notesOf, PlanDraft, type ResolveModel } from './plan-draft.ts';
 import type { ImportPlan, PlannedPrices } from './plan.ts';
 import { isTrue, listOf, objectOf, text, wordsOf } from './reading.ts';
@@ -88,7 +88,7 @@ function readUser({ draft, options, perDollar }: Source, row: ForeignRow): void 
     objectOf(objectOf(options['GroupGroupRatio'])[group])[group] ??
     objectOf(options['GroupRatio'])[group];
   const factor = readDecimal(ratio ?? '1');
-  const ppm = factor ? floorOf(factor, unit, 6) : -1n;
+  const ppm = factor ? millionthsOf(factor) : -1n;
   const balance = microsOf(row['quota'] ?? 0, perDollar);
   const balanceMicros = balance ?? zeroMicros;
   const isGone = status === '3' || text(row['deleted_at']) !== '';
