@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changeTerms, raiseCacheGeneration } from '../../src/domain/accounts/manage-accounts.ts';
-import { BodyUpkeep, removeErasedOf } from '../../src/domain/bodies/upkeep.ts';
+import { bodyUpkeep, removeErasedOf } from '../../src/domain/bodies/upkeep.ts';
 import type { Database } from '../../src/db/database.ts';
 import { insertAccount, startMs } from '../support/ledger/test-ledger.ts';
 import { onEachStore } from './stores.ts';
@@ -49,18 +49,18 @@ const idsIn = async ({ read }: Database) =>
   );
 
 const upkeepOf = (database: Database, { daysMax = 7, diskBytes = 1_000_000 } = {}) =>
-  new BodyUpkeep({ database, daysMax, diskBytes });
+  bodyUpkeep({ database, daysMax, diskBytes });
 
 onEachStore((store) => {
   test('expired bodies are removed, and those older than the most days', async (t) => {
     const database = await store.openDatabase(t);
     await insert(database, [{ id: 'one', days: 1 }, { id: 'three', days: 3 }, { id: 'seven' }]);
     const upkeep = upkeepOf(database);
-    await upkeep.run(startMs + dayMs - 1);
+    await upkeep(startMs + dayMs - 1);
     assert.deepEqual(await idsIn(database), ['one', 'seven', 'three']);
-    await upkeep.run(startMs + dayMs);
+    await upkeep(startMs + dayMs);
     assert.deepEqual(await idsIn(database), ['seven', 'three']);
-    await upkeepOf(database, { daysMax: 2 }).run(startMs + 2 * dayMs);
+    await upkeepOf(database, { daysMax: 2 })(startMs + 2 * dayMs);
     assert.deepEqual(await idsIn(database), []);
   });
 
@@ -72,16 +72,16 @@ onEachStore((store) => {
     }));
     await insert(database, rows.slice(0, 1_500));
     const upkeep = upkeepOf(database, { diskBytes: 1_600 * sizeBytes });
-    await upkeep.run(startMs);
+    await upkeep(startMs);
     assert.equal((await idsIn(database)).length, 1_500, 'within it nothing is removed');
     await insert(database, rows.slice(1_500));
-    await upkeep.run(startMs + 1);
+    await upkeep(startMs + 1);
     assert.deepEqual(
       await idsIn(database),
       rows.slice(-1_500).map(({ id }) => id),
       'the newest of 15/16',
     );
-    await upkeep.run(startMs + 2);
+    await upkeep(startMs + 2);
     assert.equal((await idsIn(database)).length, 1_500);
   });
 
@@ -98,10 +98,10 @@ onEachStore((store) => {
     assert.equal(await removeErasedOf(database, 'a'), 450);
     await insert(database, [{ id: 'late' }, { id: 'new', generation: 1 }]);
     const upkeep = upkeepOf(database);
-    await upkeep.run(startMs);
+    await upkeep(startMs);
     assert.deepEqual(await idsIn(database), ['new', 'other']);
     await changeTerms(database.write, 'a', { retainResponses: false });
-    await upkeep.run(startMs);
+    await upkeep(startMs);
     assert.deepEqual(await idsIn(database), ['other']);
   });
 });

@@ -15,7 +15,7 @@ import type { Secrets } from '../../lib/secrets.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import type { CutBody } from './cut-body.ts';
 import { type Exchange, KeptExchange } from './kept-exchange.ts';
-import { BodyUpkeep } from './upkeep.ts';
+import { bodyUpkeep } from './upkeep.ts';
 
 /** The key of a request. */
 type Keeping = {
@@ -60,11 +60,11 @@ export class KeptBodies {
     const { days_max: daysMax, disk_bytes: diskBytes } = config.bodies;
     const { keptBodyBytes } = config.tuning;
     this.#room = new Room(Math.max(memoryBytes / threads.count, 4 * keptBodyBytes));
-    const upkeep = new BodyUpkeep({ database, daysMax, diskBytes });
+    const upkeep = bodyUpkeep({ database, daysMax, diskBytes });
     this.#timers = [
       clock.every(flushEveryMs, () => void this.flush().catch(onError)),
       ...(threads.isFirst
-        ? [clock.every(removeEveryMs, () => void upkeep.run(clock.nowMs()).catch(onError))]
+        ? [clock.every(removeEveryMs, () => void upkeep(clock.nowMs()).catch(onError))]
         : []),
     ];
   }

@@ -16,27 +16,19 @@ const keptBodies = { table: 'kept_bodies', name: 'request_id', time: 'created_at
 /** The longest time from a row's timestamp to its commit, if the database works. */
 const commitMs = 30_000;
 
-export class BodyUpkeep {
-  readonly #options: UpkeepOptions;
-  readonly #rows: SizedRows;
-
-  constructor(options: UpkeepOptions) {
-    this.#options = options;
-    this.#rows = new SizedRows(options.database, keptBodies);
-  }
-
-  async run(nowMs: number): Promise<void> {
-    const { daysMax, diskBytes } = this.#options;
-    await this.#rows.remove(sql`expires_at_ms <= ${nowMs}`);
+export function bodyUpkeep({ database, daysMax, diskBytes }: UpkeepOptions) {
+  const rows = new SizedRows(database, keptBodies);
+  return async (nowMs: number): Promise<void> => {
+    await rows.remove(sql`expires_at_ms <= ${nowMs}`);
     // The operator may have lowered the most days.
-    await this.#rows.remove(sql`created_at_ms <= ${nowMs - daysMax * dayMs}`);
+    await rows.remove(sql`created_at_ms <= ${nowMs - daysMax * dayMs}`);
     // Rows that were stored during an erasure, or left over from an interrupted one.
-    await this.#rows.remove(sql`(account_id, request_id) in (
+    await rows.remove(sql`(account_id, request_id) in (
       select kept_bodies.account_id, request_id from accounts
       join kept_bodies on kept_bodies.account_id = accounts.id and generation < ${belowGeneration}
       where (cache_generation > 0 or retain_responses = 0) limit 200)`);
-    await this.#rows.keepWithin({ diskBytes, commitMs }, nowMs);
-  }
+    await rows.keepWithin({ diskBytes, commitMs }, nowMs);
+  };
 }
 
 /** Removes an account's bodies from before its answers were erased. Returns how many requests had some. */

@@ -13,7 +13,7 @@ import type { Secrets } from '../../lib/secrets.ts';
 import { SharedRun } from '../../lib/shared-run.ts';
 import { type CachedRequest, type CacheName, nameCached, nameKeyFrom } from './cache-name.ts';
 import { CacheRun, keptForMsOf, rowKeyOf } from './cache-run.ts';
-import { Upkeep } from './upkeep.ts';
+import { cacheUpkeep } from './upkeep.ts';
 import type { Selectable } from 'kysely';
 import type { Db, Tables } from '../../db/schema.ts';
 
@@ -56,7 +56,7 @@ export class ResponseCache {
   readonly #sealer: Sealer;
   readonly #hot: ScopedLruCache<CacheHit>;
   readonly #runs = new Map<string, SharedRun<WholeResponse>>();
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: ReturnType<typeof cacheUpkeep>;
   readonly #stopUpkeep: CancelTimer;
   #removing: Promise<void> | null = null;
 
@@ -69,7 +69,7 @@ export class ResponseCache {
       bytesMax: Math.floor(memoryBytes / threads),
       nowMs: () => this.#nowMs(),
     });
-    this.#upkeep = new Upkeep({ database, diskBytes, hot: this.#hot });
+    this.#upkeep = cacheUpkeep({ database, diskBytes, hot: this.#hot });
     this.#stopUpkeep = options.clock.every(
       upkeepEveryMs,
       () => void this.removeEnded().catch(onError),
@@ -101,7 +101,7 @@ export class ResponseCache {
   /** Removes expired and surplus answers, in small steps. */
   async removeEnded(): Promise<void> {
     // A call during an unfinished clean-up joins it.
-    this.#removing ??= this.#upkeep.run(this.#nowMs()).finally(() => {
+    this.#removing ??= this.#upkeep(this.#nowMs()).finally(() => {
       this.#removing = null;
     });
     await this.#removing;
