@@ -5,7 +5,7 @@ import { mergeUsage, noUsage, type Usage } from '../../canonical/usage.ts';
 import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject, objectOf, listOf, objectsOf } from '../../lib/json.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { readCitations, type FoundCitation } from './citations.ts';
+import { readCitations } from './citations.ts';
 import { PartReader } from './part-reader.ts';
 import { isBrokenOff, readStop } from './stop.ts';
 import { readEarlyUsage, readUsage } from './usage.ts';
@@ -18,7 +18,6 @@ export class AnswerReader {
   #isPromptBlocked = false;
   /** The latest token counts. Every chunk of a stream repeats and updates them. */
   usage: Usage | null = null;
-  #citations: readonly FoundCitation[] = [];
 
   /**
    * True once Gemini has sent its stop reason. More may follow: often the usage, sometimes calls.
@@ -37,11 +36,10 @@ export class AnswerReader {
     if (!candidate) return events;
     if (typeof candidate.finishReason === 'string' && candidate.finishReason !== '')
       this.#readFinish(candidate);
+    const citations = readCitations(candidate);
+    if (citations.length > 0) this.#parts.sources = citations;
     const parts = listOf(objectOf(candidate.content).parts);
     for (const part of parts) append(events, this.#parts.read(part, chunk.responseId));
-    // Each chunk may repeat and extend the citations; the last ones are valid.
-    const citations = readCitations(candidate);
-    if (citations.length > 0) this.#citations = citations;
     return events;
   }
 
@@ -56,7 +54,7 @@ export class AnswerReader {
         this.#finishReason,
       );
     }
-    const events = [...this.#parts.cite(this.#citations), ...this.#parts.end()];
+    const events = this.#parts.end(true);
     const finishReason = this.#finishReason ?? 'PROHIBITED_CONTENT';
     return [
       ...events,

@@ -39,6 +39,12 @@ export function placeCitation({ url, title, bytes, words }: FoundCitation, text:
   };
 }
 
+/** Returns true when the text can be the one that holds the words. */
+export function isWithin({ bytes, words }: FoundCitation, text: string): boolean {
+  if (words !== null) return text.includes(words);
+  return bytes === null || bytes.end <= Buffer.byteLength(text);
+}
+
 function readGrounding(metadata: unknown): FoundCitation[] {
   const { groundingChunks, groundingSupports } = objectOf(metadata);
   const chunks = listOf(groundingChunks);

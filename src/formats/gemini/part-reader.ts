@@ -5,7 +5,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 import { readInput } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { placeCitation, type FoundCitation } from './citations.ts';
+import { isWithin, placeCitation, type FoundCitation } from './citations.ts';
 import { codeAsText } from './executed-code.ts';
 import { sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
@@ -20,6 +20,10 @@ type OpenBlock =
 export class PartReader {
   #open: OpenBlock | null = null;
   #calls = 0;
+  /** As the latest chunk has them: each may repeat and extend those before. */
+  sources: readonly FoundCitation[] = [];
+  /** How many of them have been cited. */
+  #cited = 0;
 
   get hasCalls(): boolean {
     return this.#calls > 0;
@@ -45,28 +49,29 @@ export class PartReader {
       : this.#readText(part.text, signature);
   }
 
-  /** Cites the sources of the open text; Gemini sends them with its last part. */
-  cite(citations: readonly FoundCitation[]): StreamEvent[] {
-    const open = this.#open;
-    if (open?.kind !== 'text') return [];
-    return citations.map((found) => ({
-      type: 'citation',
-      citation: placeCitation(found, open.text),
-    }));
-  }
-
-  end(): StreamEvent[] {
+  /** Ends the open block. `isLast`: a text cites all sources that no text before it has cited. */
+  end(isLast = false): StreamEvent[] {
     const open = this.#open;
     this.#open = null;
     if (!open) return [];
     if (open.kind === 'thinking') return [{ type: 'thinking-end' }];
     return [
+      ...this.#cite(open.text, isLast),
       { type: 'text-end' },
       ...(open.signature === '' ? [] : writeHidden({ kind: 'text' }, open.signature)),
       ...(open.emptySignature === ''
         ? []
         : writeHidden({ kind: 'empty-text' }, open.emptySignature)),
     ];
+  }
+
+  /** Sources stand in the order of their words, so those of this text are the next ones. */
+  #cite(text: string, isLast: boolean): StreamEvent[] {
+    const first = this.#cited;
+    const isNext = (source?: FoundCitation) => source && (isLast || isWithin(source, text));
+    while (isNext(this.sources[this.#cited])) this.#cited++;
+    const found = this.sources.slice(first, this.#cited);
+    return found.map((source) => ({ type: 'citation', citation: placeCitation(source, text) }));
   }
 
   #readText(text: string, signature: string): StreamEvent[] {

@@ -373,3 +373,23 @@ test('an empty signed text at the end of a stream does not separate the sources 
     'start text-start text-delta citation text-end thinking-start thinking-signature thinking-end finish',
   );
 });
+
+test('a text that is not the last part keeps its sources, whole and streamed', () => {
+  const citationMetadata = {
+    citations: [
+      { endIndex: 4, uri: 'https://a.example' },
+      { startIndex: 2, endIndex: 6, uri: 'https://b.example' },
+    ],
+  };
+  const content = {
+    parts: [{ text: 'Four' }, { text: 'Hm.', thought: true }, { text: 'Twelve' }, call('f', {})],
+  };
+  const body = { candidates: [{ content, finishReason: 'STOP', citationMetadata }] };
+  for (const parts of [readAnswer(body).content, collect(readChunks(body))!.content]) {
+    const cited = parts.map((part) => ('citations' in part ? part.citations : []));
+    assert.deepEqual(
+      cited.map((list) => list!.map((citation) => 'url' in citation && citation.url)),
+      [['https://a.example'], [], ['https://b.example'], []],
+    );
+  }
+});
