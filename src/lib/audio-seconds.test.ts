@@ -232,6 +232,31 @@ test('WebM: its duration, else the time of its last block', async () => {
   assert.equal(await secondsOf(ebml, Buffer.from('1853806701ffffffffffffff', 'hex'), untimed), 3.2);
 });
 
+test('a header that understates the length does not make it shorter than the bytes allow', async () => {
+  const bytes = 5_760_000;
+  const info = zeros(34);
+  // Two channels of 44,100 numbers of 16 bits, of which there is said to be one.
+  info.writeUIntBE((44_100 << 4) | (1 << 1), 10, 3);
+  info[13] = 0xf0;
+  info.writeUInt32BE(1, 14);
+  const flac = await secondsOf('fLaC', u32(0x8000_0000 + 34), info, zeros(bytes));
+  assert.ok(flac! > 29 && flac! < 30, String(flac));
+  // A cover is no sound.
+  const cover = ['fLaC', u32(34), info, u32(0x8600_0000 + bytes), zeros(bytes)];
+  assert.ok((await secondsOf(...cover))! < 0.01);
+  const opus = page(granule(0), Buffer.concat([Buffer.from('OpusHead'), zeros(20)]));
+  assert.ok((await secondsOf(opus, zeros(bytes), page(granule(1), 'x')))! >= 45);
+  const [ftyp, moov] = m4a({ mvhd: [1_000, 1] });
+  assert.ok((await secondsOf(ftyp!, moov!, box('mdat', zeros(bytes))))! >= 10);
+  const film = box('moov', box('trak', box('mdia', box('hdlr', zeros(8), 'vide', zeros(30)))));
+  assert.ok((await secondsOf(ftyp!, moov!, film, box('mdat', zeros(bytes))))! < 1);
+  const duration = Buffer.alloc(8);
+  duration.writeDoubleBE(1);
+  const block = Buffer.concat([Buffer.from([0x81, 0x20, 0, 0]), zeros(20_000)]);
+  const parts = [element('4489', duration), element('1f43b675', element('a3', block))];
+  assert.equal(await secondsOf(element('1a45dfa3', zeros(4)), ...parts), 8.192);
+});
+
 test('AAC: frames of 1,024 samples', async () => {
   // 44.1 kHz, 200 bytes.
   const one = Buffer.concat([Buffer.from([0xff, 0xf1, 0x50, 0x80, 25, 0x1f, 0xfc]), zeros(193)]);

@@ -100,7 +100,19 @@ async function flac(reader: Window): Promise<number | null> {
   if (info.length < 26) return null;
   const rate = info.readUIntBE(18, 3) >> 4;
   const samples = (info[21]! & 0x0f) * 2 ** 32 + info.readUInt32BE(22);
-  return rate === 0 ? null : samples / rate;
+  if (rate === 0 || samples === 0) return null;
+  const channels = ((info[20]! >> 1) & 7) + 1;
+  const bits = ((info[20]! & 1) << 4) + (info[21]! >> 4) + 1;
+  let start = 4;
+  for (let step = 0; step < stepsMax; step++) {
+    const block = await reader.at(start, 4);
+    if (block.length < 4) break;
+    start += 4 + block.readUIntBE(1, 3);
+    if (block[0]! >= 0x80) break;
+  }
+  // Frames take little more than the numbers that they hold.
+  const least = (reader.bytes - start) / (1.1 * rate * channels * Math.ceil(bits / 8));
+  return Math.max(samples / rate, least);
 }
 
 async function ogg(reader: Window): Promise<number | null> {
@@ -114,11 +126,18 @@ async function ogg(reader: Window): Promise<number | null> {
   const tail = await reader.at(Math.max(reader.bytes - windowBytes, 0), windowBytes);
   for (let at = tail.lastIndexOf('OggS'); at >= 0; at = tail.lastIndexOf('OggS', at - 1)) {
     const samples = at + 14 <= tail.length ? tail.readBigUInt64LE(at + 6) : none;
-    if (samples !== none) return rate === 0 ? null : (Number(samples) - skipped) / rate;
+    if (samples !== none && rate === 0) return null;
+    const least = reader.bytes / lossyBytesPerSecond;
+    if (samples !== none) return Math.max((Number(samples) - skipped) / rate, least);
     if (at === 0) break;
   }
   return null;
 }
+
+/** Twice the highest bit rate of Opus, for files with several channels. */
+const lossyBytesPerSecond = 128_000;
+/** Lossless audio in two channels of 96,000 numbers of 24 bits. */
+const losslessBytesPerSecond = 576_000;
 
 /** A page on which no packet ends. */
 const none = 0xffff_ffff_ffff_ffffn;
@@ -130,6 +149,8 @@ const containers = new Set(['moov', 'trak', 'mdia', 'mvex']);
 async function mp4(reader: Window): Promise<number | null> {
   let longest = 0;
   let wholeScale = 0;
+  let dataBytes = 0;
+  let isAudio = true;
   for (let position = 0, step = 0; step < stepsMax; step++) {
     const box = await reader.at(position, 48);
     if (box.length < 8) break;
@@ -151,21 +172,25 @@ async function mp4(reader: Window): Promise<number | null> {
       const length = body[0] === 1 ? Number(body.readBigUInt64BE(4)) : body.readUInt32BE(4);
       longest = Math.max(longest, length / wholeScale);
     }
+    if (name === 'mdat') dataBytes += Math.min(size || Infinity, reader.bytes - position);
+    if (name === 'hdlr' && body.toString('latin1', 8, 12) === 'vide') isAudio = false;
     if (containers.has(name)) position += headBytes;
     else if (size < headBytes) break;
     else position += size;
   }
-  return longest;
+  // Pictures take more bytes than sound, so they tell nothing of the time.
+  return longest > 0 && isAudio ? Math.max(longest, dataBytes / losslessBytesPerSecond) : longest;
 }
 
 const ids = { segment: 0x18538067, info: 0x1549a966, cluster: 0x1f43b675, group: 0xa0 } as const;
 const entered = new Set<number>(Object.values(ids));
 
-/** Recordings of browsers lack the duration: then the last block's time counts. */
+/** The stated duration or the last block's time, whichever is longer. Recordings of browsers state none. */
 async function webm(reader: Window): Promise<number | null> {
   let nanosPerTick = 1_000_000;
   let clusterTicks = 0;
   let lastTicks = 0;
+  let statedTicks = 0;
   for (let position = 0, step = 0; step < stepsMax && position < reader.bytes; step++) {
     const element = await reader.at(position, 24);
     const id = readVint(element, 0, true);
@@ -175,8 +200,7 @@ async function webm(reader: Window): Promise<number | null> {
     const body = element.subarray(id.bytes + size.bytes);
     if (id.value === 0x2ad7b1) nanosPerTick = readUint(body, size.value) || nanosPerTick;
     if (id.value === 0x4489 && body.length >= 8) {
-      const ticks = size.value === 4 ? body.readFloatBE(0) : body.readDoubleBE(0);
-      if (ticks > 0) return (ticks * nanosPerTick) / 1e9;
+      statedTicks = size.value === 4 ? body.readFloatBE(0) : body.readDoubleBE(0);
     }
     if (id.value === 0xe7) clusterTicks = readUint(body, size.value);
     const isBlock = id.value === 0xa3 || id.value === 0xa1;
@@ -184,7 +208,7 @@ async function webm(reader: Window): Promise<number | null> {
       lastTicks = Math.max(lastTicks, clusterTicks + body.readInt16BE(1));
     if (!entered.has(id.value)) position += size.value;
   }
-  return (lastTicks * nanosPerTick) / 1e9;
+  return (Math.max(lastTicks, statedTicks || 0) * nanosPerTick) / 1e9;
 }
 
 function readUint(body: Buffer, bytes: number): number {
