@@ -147,8 +147,8 @@ export async function startServing(
     for (const part of [idempotency, cache, keepAlives, books.growths, overload]) part.close();
     const { activity, bodies } = observe;
     const working = [hosts.upstreams, images, billing, sealing, alerts];
-    const parts = [[batches.queue], working, [telemetry, keys, activity, bodies]];
-    await closeInTime({ parts, stores: [[shared], [database]], clock });
+    const closing = [[batches.queue], working, [telemetry, keys, activity, bodies]];
+    await closeInTime({ parts: closing, stores: [[shared], [database]], clock });
   };
   return { url: urlOf(server), gateway, metrics, use, stop };
 }

@@ -257,7 +257,7 @@ test('a confirmed program gets no key when the account wants a second factor, or
     gateway.database.write
       .updateTable('accounts')
       .set({ requires_second_factor: flag })
-      .where('id', '=', owner.account!)
+      .where('id', '=', owner.account)
       .execute();
   await requires(1);
   assert.equal((await poll(codes)).error, 'access_denied');
