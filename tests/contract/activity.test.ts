@@ -178,7 +178,8 @@ onEachStore((store) => {
     await activity.flush();
     assert.deepEqual(await sumLines(), ['hit 2 60', 'not_found 2 0']);
     assert.equal(
-      (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).rows.length,
+      (await listUncharged(database.read, { accountId: 'a', mode: 'live', limit: 100 })).rows
+        .length,
       4,
     );
     assert.equal(

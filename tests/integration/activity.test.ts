@@ -164,12 +164,9 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
     ],
   );
   assert.deepEqual(
-    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).rows.map((error) => [
-      error.requestId,
-      error.modelId,
-      error.path,
-      error.code,
-    ]),
+    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).rows.map(
+      (error) => [error.requestId, error.modelId, error.path, error.code],
+    ),
     [
       [refused.requestId, '', '/v1/usage', 'invalid_request'],
       [unknown.requestId, '', chat.path, 'model_not_found'],

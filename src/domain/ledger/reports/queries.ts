@@ -9,7 +9,7 @@ import { isOfClient, memberOfKey } from '../../../db/which-groups.ts';
 import { type Micros, micros } from '../../../lib/money.ts';
 import { availableMicrosOf, type Charge, type LedgerState } from '../book.ts';
 import { accountIdOf, type LedgerId, signUpCreditId } from '../commands.ts';
-import { chargesTable, type ChargeRow, ledgersTable } from '../columns.ts';
+import { chargesTable, ledgersTable } from '../columns.ts';
 import { type DayCount, planSpans, widenSpans } from './spans.ts';
 import type { UsageCursor } from './usage-cursor.ts';
 import { dayOf, hourMs } from '../../../lib/utc-time.ts';
