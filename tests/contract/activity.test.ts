@@ -246,6 +246,7 @@ onEachStore((store) => {
     const storm = await list();
     assert.equal(storm.length, 100);
     assert.deepEqual(storm[0], {
+      accountId: 'a',
       requestId: 's099',
       mode: 'live',
       createdAtMs: startMs + 100,
@@ -254,6 +255,7 @@ onEachStore((store) => {
       path: ending.path,
       outcome: 'failed',
       code: 'upstream_error',
+      status: 200,
       streamed: false,
       durationMs: 100,
       firstByteMs: null,

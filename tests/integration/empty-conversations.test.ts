@@ -127,7 +127,7 @@ test('a blank text beside a tool result is left out', async () => {
 });
 
 test('an empty user turn is left out, and one with only an image is sent', async () => {
-  const url = 'https://a.example/cat.png';
+  const data = 'iVBORw0KGgo=';
   for (const upstream of ['R', 'C', 'G'] as const) {
     const empty = await ask('messages', upstream, {
       messages: [{ role: 'user', content: [] }],
@@ -136,11 +136,11 @@ test('an empty user turn is left out, and one with only an image is sent', async
     assert.deepEqual(readTurns(upstream, empty.sent!), [['user', 'Greet.']]);
   }
   for (const upstream of ['R', 'C'] as const) {
-    const image = { type: 'image', source: { type: 'url', url } };
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
     const { sent } = await ask('messages', upstream, {
       messages: [{ role: 'user', content: [{ type: 'text', text: '' }, image] }],
     });
-    assert.ok(JSON.stringify(sent).includes(url));
+    assert.ok(JSON.stringify(sent).includes(data));
     assert.deepEqual(findEmpty(sent), []);
   }
 });
