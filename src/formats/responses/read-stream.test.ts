@@ -15,6 +15,7 @@ import {
   sseEvent,
 } from '../../../tests/support/formats/responses.ts';
 import { readAnswer } from './read-answer.ts';
+import { relayAnswer } from './relay-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { writeStream } from './write-stream.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
@@ -280,14 +281,18 @@ test('a citation is read once, from its own event or from the finished part', ()
 
 test('a call without a name fails the answer, whole and streamed, and passes the straight path', () => {
   const nameless = { type: 'function_call', call_id: 'c', arguments: '{}' };
-  const events = readAll([
+  const sent = [
     first('output_item.added', { item: nameless }),
     first('output_item.done', { item: nameless }),
     completed(),
-  ]);
+  ];
+  const events = readAll(sent);
   const last = events.at(-1);
   assert.ok(last?.type === 'error' && /no name/.test(last.failure.message), JSON.stringify(events));
-  assert.throws(() => readAnswer({ status: 'completed', output: [nameless] }), UnreadableAnswer);
+  const body = { status: 'completed', output: [nameless] };
+  assert.throws(() => readAnswer(body), UnreadableAnswer);
+  assert.deepEqual(relayAnswer(body, contextFor()).body.output, [{ ...nameless, id: 'c' }]);
+  assert.match(runPipe(relayStream(contextFor()), sent), /event: response\.completed/);
 });
 
 test('arguments before their call’s name are kept, and arguments sent as an object become JSON', () => {

@@ -55,7 +55,10 @@ export function inspectOutput(output: readonly unknown[]): {
   refusal: boolean;
   content: readonly AssistantPart[];
 } {
-  const content = output.flatMap(readItem);
+  // On this path, clients judge a call without a name themselves.
+  const content = output.flatMap((item) =>
+    readItem(isObject(item) && !item.name ? { ...item, name: '?' } : item),
+  );
   return { ...inspectContent(content), content };
 }
 
