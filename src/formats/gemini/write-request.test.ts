@@ -348,13 +348,19 @@ test('images are inside their result since Gemini 3; before, and by URL, they fo
   ]);
 });
 
-test('a document inside a result keeps its name', () => {
+test('a document inside a result keeps its name, and what follows behind the result is announced', () => {
   const source = { kind: 'base64' as const, mediaType: 'application/pdf', data: 'JVBE' };
-  const content = [text('Here'), { type: 'document' as const, source, name: 'Bill' }];
+  const content = [
+    text('Here'),
+    { type: 'document' as const, source, name: 'Bill' },
+    { type: 'image' as const, source: { kind: 'url' as const, url: 'https://h/b.png' } },
+  ];
   const messages = [userMessage('x'), call('a'), result('a', content)];
   const [part] = write({ messages }).body.contents[2]!.parts;
   assert.partialDeepStrictEqual(part, {
-    functionResponse: { response: { output: 'Here\nDocument "Bill":' } },
+    functionResponse: {
+      response: { output: 'Here\n[The attachments of this result follow.]\nDocument "Bill":' },
+    },
   });
 });
 

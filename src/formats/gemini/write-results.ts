@@ -31,10 +31,10 @@ function writeResult(
 ): JsonObject {
   const texts = content.filter((part) => part.type === 'text').map((part) => part.text);
   const media = content.filter((part) => isInside(part, traits));
-  for (const part of media)
-    if (part.type === 'document' && part.name !== undefined) texts.push(documentLabel(part.name));
   if (texts.length + media.length < content.length)
     texts.push('[The attachments of this result follow.]');
+  for (const part of media)
+    if (part.type === 'document' && part.name !== undefined) texts.push(documentLabel(part.name));
   return {
     functionResponse: {
       id: callId,
