@@ -54,7 +54,7 @@ export class AnswerReader {
         this.#finishReason,
       );
     }
-    const events = this.#parts.end(true);
+    const events = this.#parts.finish();
     const finishReason = this.#finishReason ?? 'PROHIBITED_CONTENT';
     return [
       ...events,

@@ -20,6 +20,7 @@ type OpenBlock =
 export class PartReader {
   #open: OpenBlock | null = null;
   #calls = 0;
+  #hasText = false;
   /** As the latest chunk has them: each may repeat and extend those before. */
   sources: readonly FoundCitation[] = [];
   /** How many of them have been cited. */
@@ -63,6 +64,14 @@ export class PartReader {
         ? []
         : writeHidden({ kind: 'empty-text' }, open.emptySignature)),
     ];
+  }
+
+  /** Ends the answer. Sources that came when their text had ended stand in an empty one behind it. */
+  finish(): StreamEvent[] {
+    const events = this.end(true);
+    const late = this.#hasText ? this.#cite('', true) : [];
+    if (late.length === 0) return events;
+    return [...events, { type: 'text-start' }, ...late, { type: 'text-end' }];
   }
 
   /** Sources stand in the order of their words, so those of this text are the next ones. */
@@ -152,6 +161,7 @@ export class PartReader {
   #ensure(kind: OpenBlock['kind']): StreamEvent[] {
     if (this.#open?.kind === kind) return [];
     const ended = this.end();
+    this.#hasText ||= kind === 'text';
     this.#open = kind === 'text' ? { kind, text: '', signature: '', emptySignature: '' } : { kind };
     return [
       ...ended,

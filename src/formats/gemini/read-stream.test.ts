@@ -393,3 +393,28 @@ test('a text that is not the last part keeps its sources, whole and streamed', (
     );
   }
 });
+
+test('sources that come when their text has ended go to the end of the answer', () => {
+  const sources = (...urls: string[]) => ({
+    citationMetadata: { citations: urls.map((uri) => ({ endIndex: 4, uri })) },
+  });
+  const chunk = (parts: object[], finish: string | null, more: object) => ({
+    candidates: [{ content: { parts }, ...(finish !== null && { finishReason: finish }), ...more }],
+  });
+  const late = chunk([], 'STOP', sources('https://a.example', 'https://b.example'));
+  const repeated = chunk([], 'STOP', sources('https://a.example'));
+  const called = chunk([call('f', {})], null, {});
+  const first = chunk([{ text: 'Four' }], null, sources('https://a.example'));
+  const urls = (...chunks: object[]) =>
+    collect(readChunks(...chunks))!.content.map(
+      (part) => 'citations' in part && part.citations?.map((page) => 'url' in page && page.url),
+    );
+  assert.deepEqual(urls(first, called, late), [
+    ['https://a.example'],
+    false,
+    ['https://b.example'],
+  ]);
+  assert.deepEqual(urls(first, called, repeated), [['https://a.example'], false]);
+  // Without any text there is nothing to cite.
+  assert.deepEqual(urls(called, late), [false]);
+});
