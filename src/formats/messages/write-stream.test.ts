@@ -14,6 +14,8 @@ import {
   wildEvents,
 } from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { writeInput } from '../call-arguments.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
@@ -30,12 +32,35 @@ const write = (events: Iterable<StreamEvent>) => runPipe(writeStream(answerConte
 test('an answer survives being streamed and collected', () => {
   fc.assert(
     fc.property(answers, (answer) => {
-      assert.deepEqual(
-        collect(runReader(readStream(), parseSse(write(answerEvents(answer))))),
-        answer,
+      const content = answer.content.map((part) =>
+        part.type === 'tool-call' && !part.arguments.startsWith('{')
+          ? { ...part, arguments: JSON.stringify(writeInput(part.arguments)) }
+          : part,
       );
+      assert.deepEqual(collect(runReader(readStream(), parseSse(write(answerEvents(answer))))), {
+        ...answer,
+        content,
+      });
     }),
   );
+});
+
+test('arguments that do not begin as an object are sent as one, as in a whole answer', () => {
+  const inputOf = (...pieces: string[]) => {
+    const events: StreamEvent[] = [
+      { type: 'tool-call-start', id: 'c', name: 'f', kind: 'function' },
+      ...pieces.map((text) => ({ type: 'tool-call-delta', text }) as const),
+      { type: 'tool-call-end' },
+    ];
+    return eventsOf(write([...events, finish]))
+      .map(({ delta }) => (delta as JsonObject | undefined)?.partial_json ?? '')
+      .join('');
+  };
+  assert.equal(inputOf(' ', '{"a"', ':1}'), ' {"a":1}');
+  assert.equal(inputOf('nu', 'll'), '{}');
+  assert.equal(inputOf('Par', 'is'), '{"invalid_json_arguments":"Paris"}');
+  assert.equal(inputOf('"{\\"a\\":', '1}"'), '{"a":1}');
+  assert.equal(inputOf(), '');
 });
 
 test('for any events, blocks never overlap, have gapless numbers and get deltas of their own kind', () => {

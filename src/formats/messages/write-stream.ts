@@ -17,6 +17,7 @@ import { searchBlocks, type SearchBlocks } from './search-blocks.ts';
 import { sealSignature } from './signature.ts';
 import { writeStop } from './stop.ts';
 import { writeEstimatedUsage, writeMessageUsage, writeSearchUsage, writeUsage } from './usage.ts';
+import { writeInput } from './tool-input.ts';
 import { callBlock, imageNote, messageHead } from './write-answer.ts';
 
 /**
@@ -39,6 +40,8 @@ class MessageStreamWriter extends AnswerStream {
   readonly #searches: SearchPart[] = [];
   /** True once the open thinking block has its signature. */
   #isSigned = false;
+  /** The first character of the open call's arguments; all of them while it does not begin an object. */
+  #input = { first: '', held: '' };
 
   push(event: StreamEvent): string {
     if (this.progress.status !== 'running') return '';
@@ -65,9 +68,7 @@ class MessageStreamWriter extends AnswerStream {
       case 'tool-call-start':
         return this.#openBlock('tool-call', callBlock(event.id, event.name, {}));
       case 'tool-call-delta':
-        return this.#open === 'tool-call'
-          ? this.#writeDelta({ type: 'input_json_delta', partial_json: event.text })
-          : '';
+        return this.#open === 'tool-call' ? this.#writeInput(event.text) : '';
       case 'citation':
         return this.#open === 'text'
           ? this.#writeDelta({ type: 'citations_delta', citation: writeCitation(event.citation) })
@@ -193,6 +194,15 @@ class MessageStreamWriter extends AnswerStream {
     return this.#writeDelta({ type: 'signature_delta', signature: sealed });
   }
 
+  /** Clients fail on arguments that are no object. */
+  #writeInput(text: string): string {
+    this.#input.first ||= text.trimStart().charAt(0);
+    const held = this.#input.held + text;
+    const isObject = this.#input.first === '{';
+    this.#input.held = isObject ? '' : held;
+    return isObject ? this.#writeDelta({ type: 'input_json_delta', partial_json: held }) : '';
+  }
+
   #writeDelta(delta: JsonObject): string {
     return frame('content_block_delta', { index: this.#index, delta });
   }
@@ -200,6 +210,10 @@ class MessageStreamWriter extends AnswerStream {
   #close(): string {
     if (this.#open === 'thinking' && !this.#isSigned)
       return this.#writeSignature(sealSignature(null)) + this.#close();
+    const { held } = this.#input;
+    this.#input = { first: '', held: '' };
+    if (held.trim() !== '')
+      return this.#writeInput(JSON.stringify(writeInput(held))) + this.#close();
     const isOpen = this.#open !== null && this.#open !== 'hidden';
     this.#open = null;
     this.#isSigned = false;
