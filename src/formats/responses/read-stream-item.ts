@@ -3,6 +3,7 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
+import { plainArguments } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './citations.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
@@ -247,7 +248,9 @@ function createCallReader(kind: ToolCallPart['kind']): ItemReader {
       const begin = start(item);
       if (!hasStarted) throw new UnreadableAnswer('a tool call of the answer has no name');
       const whole = kind === 'custom' ? textOf(item.input) : readArguments(item.arguments);
-      return [...begin, ...add(whole.slice(length)), { type: 'tool-call-end' }];
+      const isNew = kind === 'function' && length === 0;
+      const rest = isNew ? plainArguments(whole) : whole.slice(length);
+      return [...begin, ...add(rest), { type: 'tool-call-end' }];
     },
   };
 }

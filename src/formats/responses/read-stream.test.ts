@@ -312,4 +312,13 @@ test('arguments before their call’s name are kept, and arguments sent as an ob
     called('{"b":2}'),
   );
   assert.deepEqual(readAnswer({ status: 'completed', output: [whole] }).content, called('{"b":2}'));
+  for (const none of ['', 'null', undefined]) {
+    const bare = { ...item, arguments: none };
+    const done = [
+      first('output_item.added', { item: bare }),
+      first('output_item.done', { item: bare }),
+    ];
+    assert.deepEqual(contentOf([...done, completed()]), called('{}'));
+    assert.deepEqual(readAnswer({ status: 'completed', output: [bare] }).content, called('{}'));
+  }
 });

@@ -108,7 +108,10 @@ const anyRefusal = typed('refusal', { text: anyText });
 const anyCall: fc.Arbitrary<ToolCallPart> = typed('tool-call', {
   id: fc.uuid(),
   name: anyName,
-  arguments: fc.oneof(fc.constant('{"city":"Paris"}'), fc.constant(''), anyText),
+  arguments: fc.oneof(
+    fc.constant('{"city":"Paris"}'),
+    anyText.map((text) => `{${text}`),
+  ),
   kind: fc.constantFrom('function' as const, 'custom' as const),
 });
 const anySignature = record({
