@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerOf } from '../../tests/support/canonical/answers.ts';
-import { callPart, textPart } from '../../tests/support/canonical/parts.ts';
+import { callPart, pageCitation, textPart } from '../../tests/support/canonical/parts.ts';
 import fc from '../../tests/support/property.ts';
 import { countOutputBytes } from '../canonical/output-bytes.ts';
 import { translateAnswer } from './translate.ts';
@@ -41,4 +41,19 @@ test('a whole answer is cut before a stop sequence, and nothing follows it', () 
   const { shown } = translateAnswer(answer, { emulated: { stopSequences: ['STOP'] } });
   assert.deepEqual(shown.content, [textPart('one ')]);
   assert.deepEqual(shown.stop, { reason: 'stop-sequence', sequence: 'STOP' });
+});
+
+test('a whole answer that is cut keeps the citations of what is shown', () => {
+  const at = (start: number, end: number) => pageCitation({ span: { start, end } });
+  const whole = pageCitation({ span: null });
+  const texts = [
+    { ...textPart('Oslo'), citations: [at(0, 4)] },
+    { ...textPart('one STOP two'), citations: [at(0, 3), at(0, 7), whole] },
+    { ...textPart('three'), citations: [whole] },
+  ];
+  const { shown } = translateAnswer(answerOf(texts), { emulated: { stopSequences: ['STOP'] } });
+  assert.deepEqual(shown.content, [
+    texts[0],
+    { ...textPart('one '), citations: [at(0, 3), whole] },
+  ]);
 });

@@ -2,6 +2,7 @@
 // completed sequence, where a model would have stopped. Reasoning and call arguments are not
 // searched.
 import { invalidRequest } from '../../canonical/errors.ts';
+import type { Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 
@@ -125,6 +126,8 @@ class Automaton {
 export class StreamCut {
   /** The stop reason, once a sequence was found. */
   stop: Stop | null = null;
+  /** The characters shown of the text; less than 0 behind the end of one that was cut. */
+  #shown = 0;
   readonly #search: StopSearch;
   readonly #drop: (event: StreamEvent) => void;
 
@@ -134,9 +137,10 @@ export class StreamCut {
     this.#drop = drop;
   }
 
-  /** After a sequence was found, only the upstream's `finish` passes, for its usage. */
+  /** After a sequence was found, only the upstream's `finish` passes, for its usage, and citations of what is shown. */
   push(event: StreamEvent): readonly StreamEvent[] {
     if (this.stop) return this.#readOn(event, this.stop);
+    if (event.type === 'text-start') this.#shown = 0;
     if (event.type === 'text-delta') return this.#searchText(event.text);
     if (event.type === 'text-end') return [...deltaOf(this.#search.end()), event];
     return [event];
@@ -144,6 +148,7 @@ export class StreamCut {
 
   #searchText(text: string): readonly StreamEvent[] {
     const { shown, found } = this.#search.push(text);
+    this.#shown += shown.length;
     if (!found) return deltaOf(shown);
     this.stop = stopAt(found.sequence);
     this.#drop({ type: 'text-delta', text: found.rest });
@@ -152,8 +157,16 @@ export class StreamCut {
 
   #readOn(event: StreamEvent, stop: Stop): readonly StreamEvent[] {
     if (event.type === 'finish') return [{ ...event, stop }];
+    // A whole answer's citations stand behind their text.
+    if (event.type === 'citation' && this.#isShown(event.citation)) return [event];
+    if (event.type === 'text-end') this.#shown = -1;
     this.#drop(event);
     return [];
+  }
+
+  #isShown(citation: Citation): boolean {
+    const span = citation.type === 'url' ? citation.span : null;
+    return (span?.end ?? 0) <= this.#shown;
   }
 }
 
