@@ -24,3 +24,15 @@ test('at most one run waits for a run that hangs, and a failure stops nothing', 
   await last;
   assert.equal(runs.length, 3);
 });
+
+test('who calls again as soon as a run has ended joins the run that waits', async () => {
+  let [running, most] = [0, 0];
+  const flush = oneAtATime(async () => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running -= 1;
+  });
+  const again = flush().then(flush);
+  await Promise.all([again, flush()]);
+  assert.equal(most, 1);
+});

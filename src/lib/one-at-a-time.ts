@@ -13,7 +13,8 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
     return running;
   };
   return () => {
-    if (!running) return run();
+    // A run that has ended may have a next one that has not begun.
+    if (!running) return next ?? run();
     next ??= running.then(run, run);
     return next;
   };
