@@ -19,14 +19,14 @@ export async function* splitLines(
       [waiting, bytes] = [[], 0];
     }
     bytes += piece.length - start;
+    waiting.push(piece.subarray(start));
     // The rest of a line that is too long is read past.
-    if (bytes <= bytesMax || waiting.length === 0) waiting.push(piece.subarray(start));
-    if (bytes > bytesMax) waiting = [lineOf(waiting.slice(0, 1), true).text];
+    if (bytes > bytesMax) waiting = [lineOf(waiting, true).text];
   }
   if (bytes > 0) yield lineOf(waiting, bytes > bytesMax);
 }
 
 function lineOf(pieces: readonly Buffer[], isCut: boolean): SplitLine {
-  const text = Buffer.concat(isCut ? pieces.slice(0, 1) : pieces);
-  return { text: isCut ? Buffer.from(text.subarray(0, beginningBytes)) : text, isCut };
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  return { text: Buffer.concat(pieces, isCut ? Math.min(bytes, beginningBytes) : bytes), isCut };
 }
