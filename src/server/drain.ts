@@ -56,8 +56,8 @@ export async function drain(
 type Closing = readonly (readonly { readonly close: () => unknown }[])[];
 
 /**
- * Closes groups of parts, one group after the other, then the stores. A database that hangs keeps
- * nobody waiting longer than `closingMs`; the ledger tries to write until then.
+ * Closes groups of parts, one group after the other, then the stores. What hangs keeps nobody waiting
+ * longer than `closingMs`, and no later group from closing; the ledger tries to write until then.
  */
 export async function closeInTime({
   parts,
@@ -69,7 +69,10 @@ export async function closeInTime({
   readonly clock: Clock;
 }): Promise<void> {
   const isLate = timeLimit(clock, closingMs);
-  await Promise.race([closeAll(parts), timeLimit(clock, closingMs / 2)]);
+  const shareMs = closingMs / 2 / parts.length;
+  const limits = parts.map((_, index) => timeLimit(clock, (index + 1) * shareMs));
+  for (const [index, group] of parts.entries())
+    await Promise.race([closeAll([group]), limits[index]]);
   await Promise.race([closeAll(stores), isLate]);
 }
 
