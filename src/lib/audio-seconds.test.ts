@@ -228,6 +228,10 @@ test('WebM: its duration, else the time of its last block', async () => {
   );
   const untimed = Buffer.concat([element('1549a966', scale), ...clusters]);
   assert.equal(await secondsOf(ebml, element('18538067', untimed)), 3.2);
+  // Some writers give every time eight bytes.
+  const block = element('a3', Buffer.from([0x81, 0, 60, 0]));
+  const wide = element('1f43b675', Buffer.concat([element('e7', u64(7_000)), block]));
+  assert.equal(await secondsOf(ebml, element('18538067', Buffer.concat([untimed, wide]))), 7.06);
   // A segment of unknown length, as of a browser's recording.
   assert.equal(await secondsOf(ebml, Buffer.from('1853806701ffffffffffffff', 'hex'), untimed), 3.2);
 });

@@ -211,8 +211,10 @@ async function webm(reader: Window): Promise<number | null> {
   return (Math.max(lastTicks, statedTicks || 0) * nanosPerTick) / 1e9;
 }
 
+/** Up to eight bytes. */
 function readUint(body: Buffer, bytes: number): number {
-  return bytes >= 1 && bytes <= 6 && body.length >= bytes ? body.readUIntBE(0, bytes) : 0;
+  const digits = bytes <= 8 && body.length >= bytes ? body.toString('hex', 0, bytes) : '';
+  return Number(`0x0${digits}`);
 }
 
 /** A number of EBML: its first one bit says how long it is. */
