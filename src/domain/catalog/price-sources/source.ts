@@ -65,6 +65,7 @@ export function readTokens(value: unknown): number | undefined {
     : undefined;
 }
 
+/** Returns at most sixteen tiers, ordered by threshold; a tier without prices is dropped. */
 export function tiersOf(byThreshold: ReadonlyMap<number, StatedPrices>): StatedTier[] {
   return [...byThreshold]
     .filter(([, prices]) => Object.keys(prices).length > 0)
