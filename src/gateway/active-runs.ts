@@ -1,6 +1,7 @@
 // Tracks the running requests: a shutdown waits for them and aborts them when its time is up.
 import type { Clock } from '../lib/clock.ts';
 import { ActiveSet } from '../lib/active-set.ts';
+import type { ImageBytes } from '../lib/image.ts';
 import { isAwaited, onAbandoned, type Audience } from './audience.ts';
 
 /**
@@ -87,6 +88,8 @@ export class Run {
   readonly waiting = this.#waiting.signal;
   /** True when `waiting` was aborted because nobody waited any more. */
   isAbandoned = false;
+  /** Images that it has fetched for its calls, by address. */
+  readonly fetched = new Map<string, ImageBytes>();
   #call: HidingCall | null = null;
 
   constructor(clock: Clock, onClose: () => void) {

@@ -9,36 +9,48 @@ import sharp from 'sharp';
 import { answerContent } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { answerStatus } from '../support/upstream.ts';
 
 const png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'green' } })
   .png()
   .toBuffer();
-const imageServer = createServer((_request, response) => response.end(png));
+const large = Buffer.alloc(700_000);
+png.copy(large);
+let largeFetched = 0;
+const imageServer = createServer((request, response) => {
+  if (request.url === '/large.png') largeFetched += 1;
+  response.end(request.url === '/large.png' ? large : png);
+});
 imageServer.listen(0, '127.0.0.1');
 await once(imageServer, 'listening');
 const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
 const inside = 'http://169.254.169.254/latest/meta-data/';
 
-const gateway = await startGateway({
-  images: { allowed_hosts: [imageHost] },
-  models: {
-    inside: {
-      routes: [{ provider: 'local', model: 'llava' }],
-      prices: { input: 1, output: 2 },
-      max_input_tokens: 100_000,
-      max_output_tokens: 8_000,
-      supports: { thinking: false, streaming: true, vision: true },
+/** Of that, a third is for fetched images, and an account has half of it when others have some. */
+const answerBytes = 3_000_000;
+const gateway = await startGateway(
+  {
+    images: { allowed_hosts: [imageHost] },
+    retries: { max_attempts: 2 },
+    models: {
+      inside: {
+        routes: [{ provider: 'local', model: 'llava' }],
+        prices: { input: 1, output: 2 },
+        max_input_tokens: 100_000,
+        max_output_tokens: 8_000,
+        supports: { thinking: false, streaming: true, vision: true },
+      },
     },
   },
-});
+  { tuning: { answerBytes, backoffMs: 0 } },
+);
 after(async () => {
   imageServer.close();
   await gateway.stop();
 });
-gateway.upstream.on(
-  '/local/v1/chat/completions',
-  answerContent('chat', { text: 'Green.', tokens: { input: 10, output: 2 } }),
-);
+const localPath = '/local/v1/chat/completions';
+const green = answerContent('chat', { text: 'Green.', tokens: { input: 10, output: 2 } });
+gateway.upstream.on(localPath, green);
 const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
 
 /** The field of a conversation with an image by URL. */
@@ -110,4 +122,14 @@ test('other media reach a server inside only as their bytes', async () => {
   };
   const { reply } = await ask(chat, { messages: [{ role: 'user', content: [text, data] }] });
   assert.equal(reply.status, 200, reply.text);
+});
+
+test('an image is fetched once for all calls of a request, and takes its memory once', async () => {
+  const chat = clients.find(({ name }) => name === 'chat')!;
+  gateway.upstream.on(localPath, answerStatus(503), green);
+  const { reply, asked } = await ask(chat, imageAt(chat, `http://${imageHost}/large.png`));
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(asked.length, 2);
+  assert.equal(asked[1]!.text, asked[0]!.text);
+  assert.equal(largeFetched, 1);
 });

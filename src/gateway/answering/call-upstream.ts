@@ -67,6 +67,7 @@ function bodyOf({
     route,
     signal: run.waiting,
     memory,
+    fetched: run.fetched,
   });
 }
 

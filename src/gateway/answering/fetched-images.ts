@@ -24,12 +24,14 @@ type ToSend = {
   readonly route: ChosenRoute;
   readonly signal: AbortSignal;
   readonly memory: ImageMemory;
+  /** By address. A request fetches an image once for all of its calls, and has room for it once. */
+  readonly fetched: Map<string, ImageBytes>;
 };
 
 /** Returns the body with the images in it, or the failure that refuses the request. Throws ApiError `overloaded`. */
 export async function withFetchedImages(
   files: Pick<ImageFiles, 'readUrls'>,
-  { text, route, signal, memory }: ToSend,
+  { text, route, signal, memory, fetched }: ToSend,
 ): Promise<string | FailedReply> {
   if (!mediaNames.test(text)) return text;
   const body = JSON.parse(text) as JsonObject;
@@ -42,14 +44,14 @@ export async function withFetchedImages(
     return refused(`At most ${imagesMax} images by URL are possible here; got ${urls.length}.`);
   // The sandbox refuses the same, and looks at no image.
   if (route.isSandbox) return text;
+  const missing = urls.filter((url) => !fetched.has(url));
   const readings = await files
-    .readUrls(urls, { signal, memory, bytesMaxTotal: bytesMax })
+    .readUrls(missing, { signal, memory, bytesMaxTotal: bytesMax })
     .catch((error: unknown) => {
       if (signal.aborted) return null;
       throw error;
     });
   if (readings === null) return unsent(stopped);
-  const fetched = new Map<string, ImageBytes>();
   for (const [url, reading] of readings) {
     if (reading.kind === 'unreadable') return refused(`An image by URL ${reading.problem}.`);
     fetched.set(url, reading.image);
