@@ -85,10 +85,12 @@ export function countUnread(
   // Streams are read as fast as their client reads.
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
   if (!isWhole || payload.length < countedBytes || request.method === 'HEAD') return;
+  // Its client has left, so nothing would end the count.
+  if (reply.raw.destroyed) return;
   const place = room.enter(ownersOf(request));
   place.onRefused(() => reply.raw.destroy());
   reply.raw.once('close', () => place.leave());
-  place.take(payload.length);
+  place.take(Buffer.byteLength(payload));
 }
 
 /** Closes the connection when its client has read nothing of a waiting answer for `stallMs`. */
