@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { toFile } from 'openai';
 import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
-import { BatchProvider } from '../support/batch-provider.ts';
+import { BatchProvider, stepOf } from '../support/batch-provider.ts';
 import {
   answerByPrompt,
   type Asked,
@@ -104,6 +104,11 @@ async function spoilLine(id: string, line: number) {
   const { body } = await lineOf(id, line);
   await writeLine(id, line, Buffer.from('spoiled'));
   return body;
+}
+async function saveSettings(changes: readonly object[]): Promise<void> {
+  const admin = await adminOf(gateway);
+  const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
+  await admin.ok('PATCH', '/settings/saved', { body: { version, changes } });
 }
 /** Both forms are the same to these; one of them is enough. */
 function fresh(form: Form = 'anthropic') {
@@ -317,6 +322,27 @@ test('Azure runs the deployment that its batches have, and no lines of a model w
   assert.deepEqual(await hurried(plain, await clients.openai(plain, 'plain-azure')), good);
   await assertSpent(plain, 3 * 2 * costMicros);
   assert.equal(provider.batches.length, 2);
+
+  // A batch that waits to be sent when its route loses the deployment.
+  const save = (route: object) => {
+    const value = {
+      prices: { ...full, batch: 0.5 },
+      routes: [{ provider: 'azure', model: 'live', ...route }],
+    };
+    return saveSettings([{ path: ['models', 'saved-azure'], value }]);
+  };
+  await save({ batch_model: 'night' });
+  const live = provider.before;
+  provider.before = (request) =>
+    stepOf(request)?.step === 'upload' ? answerStatus(503) : live(request);
+  const late = await newKey();
+  const id = await clients.openai(late, 'saved-azure');
+  await until(async () => (await sentOf(id))?.tries === 1);
+  provider.before = live;
+  await save({});
+  assert.deepEqual(await hurried(late, id), good);
+  await assertSpent(late, 3 * 2 * costMicros);
+  assert.equal(provider.batches.length, 2);
 });
 
 test("a test key's lines cost what they would cost in a batch at the provider", async () => {
@@ -497,22 +523,13 @@ test("a line does not get the answer of its account's own request, nor is it fre
 test("passed lines are paid at half the price, though the model's price, route and alias have changed since", async () => {
   const { provider } = fresh();
   provider.isQuick = false;
-  const admin = await adminOf(gateway);
-  const save = async (fields: object, upstreamModel: string, newest: string) => {
-    const { version } = await admin.ok<{ version: number }>('GET', '/settings/saved');
-    const value = {
-      prices: { ...full, ...fields },
-      routes: [{ provider: others.anthropic, model: upstreamModel }],
-    };
-    await admin.ok('PATCH', '/settings/saved', {
-      body: {
-        version,
-        changes: [
-          { path: ['models', 'saved'], value },
-          { path: ['aliases', 'newest'], value: newest },
-        ],
-      },
-    });
+  const save = (fields: object, upstreamModel: string, newest: string) => {
+    const routes = [{ provider: others.anthropic, model: upstreamModel }];
+    const value = { prices: { ...full, ...fields }, routes };
+    return saveSettings([
+      { path: ['models', 'saved'], value },
+      { path: ['aliases', 'newest'], value: newest },
+    ]);
   };
   await save({ batch: 0.5 }, 'first', 'saved');
   const made = await newKey();

@@ -165,7 +165,7 @@ export class SentLines {
     return null;
   }
 
-  /** The host has no batches after all, or is switched off: our own queue runs the lines. */
+  /** The host has no batches after all, or none of the model, or is switched off: our own queue runs the lines. */
   async giveBack({ sent, batch, nowMs }: Job): Promise<null> {
     const { sent: sentBatches, store } = this.#parts;
     for await (const row of sentBatches.lines(sent)) {
@@ -176,24 +176,29 @@ export class SentLines {
     return null;
   }
 
-  /** Writes all lines once for their length. A line that cannot be written ends with its error. */
+  /**
+   * Writes all lines once for their length. A line that cannot be written ends with its error. `isTaken`:
+   * false when the route has lost its `batch_model`.
+   */
   async measure(job: Hosted) {
     const frame = job.host.api.frame(job.sent.id);
     let [bytes, count, path] = [frame.begin.length + frame.end.length, 0, ''];
+    let isTaken = true;
     const gateway = { ...this.#parts.gateway };
     for await (const row of this.#inTurns(job)) {
       try {
         const written = await this.#writeLine(job, gateway, row);
         bytes += Buffer.byteLength(written.text) + (count === 0 ? 0 : frame.between.length);
         count += 1;
-        path = written.path;
+        ({ path } = written);
+        isTaken &&= written.isTaken;
       } catch (thrown) {
         if (explainDatabaseOutage(thrown) !== thrown) throw thrown;
         const error = this.#lines.asApiError(thrown, row.request_id);
         await this.#end(job, { ...row, isTakenOver: false }, error);
       }
     }
-    return { bytes, count, path, gateway };
+    return { bytes, count, path, isTaken, gateway };
   }
 
   /** Writes them as they were measured, under the same settings. */
@@ -226,7 +231,7 @@ export class SentLines {
     { batch, key, sent, host }: Hosted,
     gateway: BatchParts['gateway'],
     row: LineRow,
-  ): Promise<{ readonly path: string; readonly text: string }> {
+  ): Promise<{ readonly path: string; readonly text: string; readonly isTaken: boolean }> {
     const { store, endpoints } = this.#parts;
     if (!key) throw new ApiError('invalid_api_key', 'The key of the batch is no more.');
     const { request_id: requestId } = row;
@@ -247,7 +252,8 @@ export class SentLines {
     const { stream: _stream, service_tier: _tier, ...params } = JSON.parse(text) as JsonObject;
     const own = route.batchModel === null ? params : { ...params, model: route.batchModel };
     const line = host.api.writeLine(`${sent.id}_${row.line}`, path, own);
-    return { path, text: JSON.stringify(line) };
+    const isTaken = !host.api.hasOwnModels || route.batchModel !== null;
+    return { path, text: JSON.stringify(line), isTaken };
   }
 }
 

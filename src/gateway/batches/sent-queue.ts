@@ -176,6 +176,7 @@ export class SentQueue {
     const { sent: sentBatches, store, gateway } = this.#parts;
     const written = await this.#lines.measure(job);
     if (written.count === 0) return null;
+    if (!written.isTaken) return this.#lines.giveBack(job);
     const { path, bytes, count } = written;
     const lines = { bytes, count, pieces: () => this.#lines.write(job, written) };
     const toSend = { mark: sent.id, path, model: sent.model, lines };
