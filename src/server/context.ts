@@ -20,7 +20,7 @@ import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Telemetry } from '../domain/telemetry/telemetry.ts';
 import type { Registry } from '../lib/metrics/registry.ts';
 import type { Secrets } from '../lib/secrets.ts';
-import type { Place } from './body-room.ts';
+import type { BodyRoom, Place } from './body-room.ts';
 import type { Upload } from '../lib/upload.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Overload } from './overload.ts';
@@ -91,6 +91,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The configured address of the gateway, without a slash at its end; null: unknown. */
     publicUrl: string | null;
+    /** Answers in memory that their clients have not read yet. */
+    unread: BodyRoom;
   }
   interface FastifyRequest {
     /** `req_…`: the same id as the hold, the charge and the log line. */

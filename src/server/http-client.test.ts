@@ -7,12 +7,14 @@ import Fastify from 'fastify';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { until } from '../../tests/support/until.ts';
 import type { Client, ClientStream } from '../gateway/client.ts';
+import { BodyRoom } from './body-room.ts';
 import { httpClient } from './http-client.ts';
 
 const stallMs = 60_000;
 type OpenOptions = {
   readonly version?: string;
   readonly clock?: TestClock;
+  readonly unread?: BodyRoom;
 };
 const large = 'x'.repeat(50_000_000);
 
@@ -23,7 +25,8 @@ async function open(
   options: OpenOptions = {},
 ): Promise<Socket> {
   const { version = '1.1', clock = new TestClock() } = options;
-  const app = Fastify({ logger: false });
+  const { unread = new BodyRoom(1e9, clock) } = options;
+  const app = Fastify({ logger: false }).decorate('unread', unread);
   app.get('/', async (_request, reply) => {
     answer(httpClient(reply, { stallMs, clock }));
     return reply;
@@ -57,6 +60,22 @@ test('a stream that its client does not read ends with the client gone', async (
   await until(() => clock.dueIn(stallMs) > 0);
   assert.equal(isGone, false);
   await clock.advanceUntil(() => isGone, { stepMs: stallMs });
+});
+
+test('of long parts of streams that clients do not read, those of whoever holds most give way', async (t) => {
+  const clock = new TestClock();
+  const unread = new BodyRoom(1.5 * large.length, clock);
+  const sends: ((stream: ClientStream) => unknown)[] = [
+    (stream) => stream.write(large),
+    (stream) => stream.end(large, {}),
+  ];
+  const sockets = await Promise.all(
+    sends.map((send) => open(t, (client) => send(client.startStream({}, [])), { clock, unread })),
+  );
+  await until(() => sockets.some((socket) => serverSide(socket).destroyed));
+  assert.equal(unread.bytes, large.length);
+  for (const socket of sockets) socket.destroy();
+  await until(() => unread.bytes === 0);
 });
 
 test('a client of HTTP/1.0, which knows no trailers, gets its stream without them', async (t) => {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Client, ClientStream } from '../gateway/client.ts';
 import type { Clock } from '../lib/clock.ts';
+import { countUnread } from './lingering-close.ts';
 
 /** `stallMs`: a client that reads nothing for this long counts as gone. */
 type Stall = { readonly stallMs: number; readonly clock: Clock };
@@ -54,12 +55,13 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
           : { trailer: trailerNames.join(', ') }),
       });
       reply.hijack();
-      return streamTo(raw, () => isGone, stall);
+      return streamTo(reply, () => isGone, stall);
     },
   };
 }
 
-function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): ClientStream {
+function streamTo(reply: FastifyReply, isGone: () => boolean, stall: Stall): ClientStream {
+  const { raw } = reply;
   let isInPieces = false;
   return {
     write(frames) {
@@ -67,13 +69,20 @@ function streamTo(raw: ServerResponse, isGone: () => boolean, stall: Stall): Cli
       if (frames.length <= pieceBytes) return raw.write(frames) ? undefined : untilRoom(raw, stall);
       isInPieces = true;
       const bytes = typeof frames === 'string' ? Buffer.from(frames) : frames;
-      return writeInPieces(raw, bytes, { isGone, stall }).finally(() => (isInPieces = false));
+      const leave = countUnread(reply, bytes.length);
+      return writeInPieces(raw, bytes, { isGone, stall }).finally(() => {
+        isInPieces = false;
+        leave();
+      });
     },
     keepAlive(frame) {
       if (!isGone() && !isInPieces && !raw.writableNeedDrain) raw.write(frame);
     },
     end(frames, trailers) {
       if (isGone()) return;
+      // Responses ends with the whole answer once more.
+      if (frames.length > pieceBytes)
+        raw.once('close', countUnread(reply, Buffer.byteLength(frames)));
       raw.addTrailers(trailers);
       raw.end(frames);
     },

@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { until } from '../../tests/support/until.ts';
 import { BodyRoom } from './body-room.ts';
-import { countUnread } from './lingering-close.ts';
+import { countWhole } from './lingering-close.ts';
 
 const mib = 1024 * 1024;
 
@@ -19,8 +19,9 @@ async function serve(t: TestContext, room: BodyRoom, answer: Buffer) {
     sent: Promise.withResolvers<void>(),
   };
   const app = Fastify({ logger: false });
-  app.addHook('onSend', (request, reply, payload, next) => {
-    countUnread(room, { request, reply, payload });
+  app.decorate('unread', room);
+  app.addHook('onSend', countWhole);
+  app.addHook('onSend', (request, _reply, _payload, next) => {
     next();
     if (request.url === '/late') late.sent.resolve();
   });

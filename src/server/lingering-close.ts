@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BodyRoom, ownersOf } from './body-room.ts';
+import { ownersOf } from './body-room.ts';
 
 /** A shorter body is dropped, and its connection stays open. */
 const shortBytes = 64 * 1024;
@@ -74,23 +74,29 @@ function lingerUntilSent(payload: IncomingMessage, bytesMax: number): void {
 /** Shorter answers are not counted: systems take them at once, whether they are read or not. */
 const countedBytes = 64 * 1024;
 
-/**
- * Counts a whole answer until its client has taken it. When too many wait for slow clients, the
- * connections of whoever holds most are closed.
- */
-export function countUnread(
-  room: BodyRoom,
-  { request, reply, payload }: { request: FastifyRequest; reply: FastifyReply; payload: unknown },
+/** A Fastify onSend hook: counts a whole answer until its client has taken it. */
+export function countWhole(
+  { method }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  next: () => void,
 ): void {
-  // Streams are read as fast as their client reads.
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
-  if (!isWhole || payload.length < countedBytes || request.method === 'HEAD') return;
-  // Its client has left, so nothing would end the count.
-  if (reply.raw.destroyed) return;
-  const place = room.enter(ownersOf(request));
-  place.onRefused(() => reply.raw.destroy());
-  reply.raw.once('close', () => place.leave());
-  place.take(Buffer.byteLength(payload));
+  // Nothing would end the count of one whose client has left.
+  if (isWhole && payload.length >= countedBytes && method !== 'HEAD' && !reply.raw.destroyed)
+    reply.raw.once('close', countUnread(reply, Buffer.byteLength(payload)));
+  next();
+}
+
+/**
+ * Counts bytes of an answer that are in memory until its client takes them; then call what this returns.
+ * When too many wait for slow clients, the connections of whoever holds most are closed.
+ */
+export function countUnread({ request, raw }: FastifyReply, bytes: number): () => void {
+  const place = request.server.unread.enter(ownersOf(request));
+  place.onRefused(() => raw.destroy());
+  place.take(bytes);
+  return place.leave;
 }
 
 /** Closes the connection when its client has read nothing of a waiting answer for `stallMs`. */

@@ -12,7 +12,7 @@ import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
 import { routeOfGoogle } from './google-paths.ts';
 import { watchLateRequests } from './late-requests.ts';
-import { countUnread, closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
+import { countWhole, closeUnread, dropUnread, limitPipelining } from './lingering-close.ts';
 import { answerLate, answerMalformed } from './malformed.ts';
 import { admit } from './middleware/admit.ts';
 import { authenticate } from './middleware/authenticate.ts';
@@ -60,7 +60,6 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
     arriving: new BodyRoom(bodiesMax, clock),
     spool: spoolTo(join(config.dataDir, 'uploads'), new BodyRoom(uploadBytes, clock)),
   };
-  const unread = new BodyRoom(unreadBytesMax(config, threads), clock);
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
   const roomBytes = Math.min(imageBodyBytes / threads, bodiesMax);
@@ -127,6 +126,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const routes = routesOf(context, { dashboard, sockets });
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
+  app.decorate('unread', new BodyRoom(unreadBytesMax(config, threads), clock));
   app.decorateRequest('upload', null);
   app.decorateRequest('requestId', '');
   app.addHook('onRequest', limitPipelining);
@@ -137,11 +137,11 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.addHook('onRequest', authenticate(context));
   app.addHook('onSend', (request, reply, payload, next) => {
     closeUnread(request, reply);
-    countUnread(unread, { request, reply, payload });
     // Fastify would read all of it, as fast as it comes, to send nothing.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy();
     next();
   });
+  app.addHook('onSend', countWhole);
   app.setErrorHandler(errorHandler(log));
   app.setNotFoundHandler((request, reply) =>
     wantsPage(request)
@@ -178,7 +178,7 @@ function arrivingBytesMax({ overload, server, tuning }: Config, threads: number)
   });
 }
 
-/** Returns the limit of whole answers that wait for slow clients. */
+/** Returns the limit of answers in memory that wait for slow clients. */
 function unreadBytesMax({ overload, tuning }: Config, threads: number): number {
   return memoryShareBytes(tuning.answerBytes, { memoryBytes: overload.memory_bytes, threads });
 }
