@@ -109,10 +109,20 @@ test('other media reach a server inside only as their bytes', async () => {
     { type: 'image_url', image_url: { url: 'file:///etc/passwd' } },
     { type: 'input_audio', input_audio: { data: inside, format: 'wav' } },
     { type: 'file', file: { file_data: inside, filename: 'a.pdf' } },
+    // Python's and other parsers drop what stands before a scheme, and line ends within it.
+    ...[' '.repeat(150), '\u0001'].map((before) => ({
+      type: 'image_url',
+      image_url: { url: `${before}${inside}` },
+    })),
+    { type: 'image_url', image_url: { url: inside.replace('h', `h${'\n'.repeat(150)}`) } },
+    { type: 'input_audio', input_audio: { data: inside.replace('t', '\tt'), format: 'wav' } },
+    // A server may take it for a file of its own.
+    { type: 'image_url', image_url: { url: '/srv/private/photo.png' } },
+    { type: 'video_url', video_url: { url: 'private.mp4' } },
   ];
   for (const part of parts) {
     const { reply, asked } = await ask(chat, { messages: [{ role: 'user', content: [part] }] });
-    assert.equal(reply.status, 400, `${part.type} ${reply.text}`);
+    assert.equal(reply.status, 400, `${JSON.stringify(part)} ${reply.text}`);
     assert.deepEqual(asked, []);
   }
   const text = { type: 'text', text: `What is at ${inside}?` };

@@ -52,19 +52,31 @@ function imageUrlOf({ image_url: holder }: JsonObject): string | null {
 /** Words, which may name addresses. */
 const words = new Set(['type', 'text', 'refusal', 'thinking', 'reasoning', 'filename', 'name']);
 
-/** An address has a scheme, or leads to a host or file of the machine. Data are read where they are. */
-function holdsAddress(value: unknown): boolean {
-  if (typeof value === 'string')
-    return /^\s*(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(value.slice(0, headMax)) && !isData(value);
+/**
+ * An address has a scheme, or leads to a host or file of the machine. Data are read where they are.
+ * What a field for addresses holds is one, unless it is data. `name`: of the field.
+ */
+function holdsAddress(value: unknown, name = ''): boolean {
+  if (typeof value === 'string') {
+    const head = headOf(value);
+    const isAddress = /(?:^|_)url$/.test(name) || /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(head);
+    return isAddress && !/^data:/i.test(head);
+  }
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, inner]) => !words.has(name) && holdsAddress(inner));
+  return Object.entries(value).some(
+    ([inner, held]) => !words.has(inner) && holdsAddress(held, Array.isArray(value) ? name : inner),
+  );
 }
 
 /** The text may have megabytes. */
 const headMax = 100;
+/** Parsers of addresses drop them, before a scheme and within it. */
+const dropped = /[\s\p{Cc}]+/gu;
 
-function isData(text: string): boolean {
-  return /^\s*data:/i.test(text.slice(0, headMax));
+function headOf(text: string): string {
+  const head = text.slice(0, headMax);
+  const hasDropped = head.search(dropped) !== -1;
+  return hasDropped ? text.replaceAll(dropped, '').slice(0, headMax) : head;
 }
 
 /** Changes the parts of all messages, and the images that stand beside their content. */
