@@ -9,7 +9,7 @@ import sharp from 'sharp';
 import { answerContent } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
-import { answerStatus } from '../support/upstream.ts';
+import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'green' } })
   .png()
@@ -24,6 +24,7 @@ const imageServer = createServer((request, response) => {
 imageServer.listen(0, '127.0.0.1');
 await once(imageServer, 'listening');
 const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
+const judgement = { flagged: false, categories: {}, category_scores: {} };
 const inside = 'http://169.254.169.254/latest/meta-data/';
 
 /** Of that, a third is for fetched images, and an account has half of it when others have some. */
@@ -39,6 +40,11 @@ const gateway = await startGateway(
         max_input_tokens: 100_000,
         max_output_tokens: 8_000,
         supports: { thinking: false, streaming: true, vision: true },
+      },
+      judging: {
+        type: 'moderation',
+        routes: [{ provider: 'local', model: 'guard' }],
+        prices: { input: 0, output: 0 },
       },
     },
   },
@@ -142,4 +148,18 @@ test('an image is fetched once for all calls of a request, and takes its memory 
   assert.equal(asked.length, 2);
   assert.equal(asked[1]!.text, asked[0]!.text);
   assert.equal(largeFetched, 1);
+});
+
+test('a server inside judges an image by its bytes only', async () => {
+  gateway.upstream.on('/local/v1/moderations', answerJson({ results: [judgement] }));
+  const judge = (url: string) => {
+    const input = [{ type: 'image_url', image_url: { url } }];
+    const body = { model: 'judging', input };
+    return gateway.recordUpstream(() => gateway.post('/v1/moderations', { key, body }));
+  };
+  const { reply, asked } = await judge(inside);
+  assert.equal(reply.status, 400, reply.text);
+  assert.deepEqual(asked, []);
+  const data = await judge(`data:image/png;base64,${png.toString('base64')}`);
+  assert.equal(data.reply.status, 200, data.reply.text);
 });

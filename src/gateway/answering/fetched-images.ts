@@ -5,7 +5,7 @@ import { inlineImages, listUrlMedia, mediaNames } from '../../formats/chat/url-m
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { stopped } from '../calling/failure.ts';
+import { refusedHere, stopped } from '../calling/failure.ts';
 import type { FailedReply } from '../calling/upstream-call.ts';
 import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';
@@ -59,9 +59,8 @@ export async function withFetchedImages(
   return JSON.stringify(inlineImages(body, fetched));
 }
 
-/** Said as a host would. */
 function refused(message: string): FailedReply {
-  return unsent({ kind: 'status', status: 400, message, retryAfterSeconds: null });
+  return unsent(refusedHere(message));
 }
 
 function unsent(failure: UpstreamFailure): FailedReply {

@@ -9,6 +9,11 @@ export function makeFailure(
   return { kind, status: null, message, retryAfterSeconds: null };
 }
 
+/** A refusal of ours, said as a host would. */
+export function refusedHere(message: string): UpstreamFailure {
+  return { kind: 'status', status: 400, message, retryAfterSeconds: null };
+}
+
 export const stopped = makeFailure('connection', 'the gateway stopped the request');
 export const overdue: UpstreamFailure = {
   ...makeFailure('timeout', 'the answer took longer than `total_ms` allows'),

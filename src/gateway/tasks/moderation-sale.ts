@@ -1,10 +1,13 @@
 // A request for a moderation, by the input token. Most models of that type are free, and still limited,
 // recorded and tried at their routes.
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseModerationRequest } from '../../domain/tasks/moderation-request.ts';
+import { listUrlMedia } from '../../formats/chat/url-media.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { moderates, readModerations } from '../../providers/moderations/index.ts';
 import { moderateInSandbox } from '../../providers/registry.ts';
+import { refusedHere } from '../calling/failure.ts';
 import { sendTask, unreadable } from './task-call.ts';
 import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';
@@ -28,6 +31,7 @@ export const moderationEndpoint = taskEndpoint({
     const counted = { count: size.likely, isEstimate: !chosen.isSandbox };
     if (chosen.isSandbox)
       return { made: await moderateInSandbox({ judged, signal, clock }), ...counted };
+    if (chosen.provider.isInside) refuseAddresses(input);
     const call = { path: '/moderations', body: { model: chosen.upstreamModel, input } };
     const made = readModerations((await sendTask(sending, call)).body);
     if (made?.length === judged.length) return { made, ...counted };
@@ -38,3 +42,12 @@ export const moderationEndpoint = taskEndpoint({
     body: { id: newIdWithPrefix('modr'), model: model.id, results },
   }),
 });
+
+/** The operator's own server must not fetch from where it stands. Throws UpstreamBroken. */
+function refuseAddresses(content: unknown): void {
+  const { images, other } = listUrlMedia({ messages: [{ content }] }, new Set());
+  if (images.length > 0 || other !== null)
+    throw new UpstreamBroken(
+      refusedHere('An image must hold its data in base64 here, not an address.'),
+    );
+}
