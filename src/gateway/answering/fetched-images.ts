@@ -37,7 +37,9 @@ export async function withFetchedImages(
   const body = JSON.parse(text) as JsonObject;
   const { images, other } = listUrlMedia(body, route.passFields);
   if (other !== null)
-    return refused(`A part of type ${other} must hold its data in base64 here, not an address.`);
+    return refused(
+      `A part of type ${other} must hold its data here, in base64 or as a data: URL, not an address.`,
+    );
   const urls = [...new Set(images)];
   if (urls.length === 0) return text;
   if (urls.length > imagesMax)

@@ -48,6 +48,6 @@ function refuseAddresses(content: unknown): void {
   const { images, other } = listUrlMedia({ messages: [{ content }] }, new Set());
   if (images.length > 0 || other !== null)
     throw new UpstreamBroken(
-      refusedHere('An image must hold its data in base64 here, not an address.'),
+      refusedHere('An image must hold its data here, in base64 or as a data: URL, not an address.'),
     );
 }
