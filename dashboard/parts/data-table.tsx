@@ -1,5 +1,5 @@
 // A list of rows: a table on a desktop, cards on a phone, with loading, empty and error states.
-import { Button, Center, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { TableCards } from './data-table-cards.tsx';
 import { TableRows } from './data-table-rows.tsx';
@@ -81,7 +81,7 @@ export function DataTable<Row>(props: Props<Row>) {
         </div>
       )}
       {hasMore && (
-        <Center p="md" style={{ gap: 'var(--mantine-spacing-md)' }}>
+        <Group p="md" justify="center">
           {pages && order && rows && (
             <Text size="sm" c="dimmed">
               Sorted: the first {rows.length.toLocaleString()} rows.
@@ -99,7 +99,7 @@ export function DataTable<Row>(props: Props<Row>) {
           >
             {!pages ? 'Show more' : pages.searchedTo ? 'Search further' : 'Load more'}
           </Button>
-        </Center>
+        </Group>
       )}
     </div>
   );

@@ -117,6 +117,28 @@ test('filters are kept in the address, survive a reload and apply to the export'
   });
 });
 
+test('a search that is not over says how far it has looked, and goes on', async () => {
+  await visit('/requests?mode=test&code=upstream_error', async (page) => {
+    const cursor = new Date(Date.now() + 60_000).toISOString();
+    const short = { data: [], next_cursor: `${cursor}|req_0` };
+    await page.route(/\/requests\?/, (route) =>
+      route.request().resourceType() === 'fetch' && !route.request().url().includes('cursor')
+        ? route.fulfill({ json: short })
+        : route.continue(),
+    );
+    await page.reload();
+    await page.getByText(/^Searched back to .* UTC$/).waitFor();
+    await page.setViewportSize(phone);
+    const further = page.getByRole('button', { name: 'Search further' });
+    const hidden = await further
+      .locator('.mantine-Button-label')
+      .evaluate((label) => label.scrollWidth - label.clientWidth);
+    assert.equal(hidden, 0, 'a part of the text is hidden');
+    await further.click();
+    await page.getByText('No matching requests').waitFor();
+  });
+});
+
 test('a request is found by its id, and closing it leaves no filter; by its client, too', async () => {
   await visit('/requests?mode=test', async (page) => {
     const field = page.getByRole('textbox', { name: 'Request ID' });
