@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../canonical/errors.ts';
 import type { LineRow } from '../../domain/batches/batch-store.ts';
 import type { SentBatch } from '../../domain/batches/sent-batches.ts';
+import { parseWithArguments } from '../../lib/exact-json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine } from '../../providers/batches/host.ts';
@@ -236,7 +237,7 @@ export class SentLines {
     if (!key) throw new ApiError('invalid_api_key', 'The key of the batch is no more.');
     const { request_id: requestId } = row;
     const { endpoint } = batch;
-    const body = JSON.parse(await store.textOf(row)) as JsonObject;
+    const body = parseWithArguments(await store.textOf(row)) as JsonObject;
     const incoming = requestOf(JSON.parse(batch.request) as LineContext, {
       requestId,
       key,
@@ -249,7 +250,11 @@ export class SentLines {
     const { written, route } = estimate(gateway, endpoints[endpoint]!, incoming).firstCall!;
     const { path, body: text } = written;
     // A batch has no stream, and no tier but its own.
-    const { stream: _stream, service_tier: _tier, ...params } = JSON.parse(text) as JsonObject;
+    const {
+      stream: _stream,
+      service_tier: _tier,
+      ...params
+    } = parseWithArguments(text) as JsonObject;
     const own = route.batchModel === null ? params : { ...params, model: route.batchModel };
     const line = host.api.writeLine(`${sent.id}_${row.line}`, path, own);
     const isTaken = !host.api.hasOwnModels || route.batchModel !== null;
