@@ -28,7 +28,13 @@ import { until } from '../support/until.ts';
 
 const others = { openai: 'other-openai', anthropic: 'other-anthropic' };
 const passing = await startPassing(
-  { [others.openai]: 'openai', [others.anthropic]: 'anthropic', azure: 'openai', gemini: 'gemini' },
+  {
+    [others.openai]: 'openai',
+    [others.anthropic]: 'anthropic',
+    azure: 'openai',
+    gemini: 'gemini',
+    mistral: 'mistral',
+  },
   {
     azure: {
       prices: { ...full, batch: 0.5 },
@@ -594,4 +600,39 @@ test('when the provider cannot be reached for a day and an hour, the lines expir
   );
   await assertSpent(made, 0);
   assert.ok((await lossesOf(made)) > 0);
+});
+
+test('a line with an address that a host inside the network would fetch is a live call', async () => {
+  const made = await newKey();
+  const url = 'http://169.254.169.254/latest.png';
+  const content = [{ type: 'image_url', image_url: { url } }];
+  const id = await clients.openai(made, 'mistral', { messages: [{ role: 'user', content }] });
+  assert.deepEqual(await resultsOf(made, id), ['400', '400', '400', '400']);
+  const asked = upstream.requests.filter(({ path }) => path.startsWith('/mistral'));
+  assert.deepEqual(asked, []);
+  await assertSpent(made, 0);
+});
+
+test('a number in a call that a double cannot hold reaches the provider as it is', async () => {
+  const { provider, model } = fresh();
+  const { key } = await newKey();
+  let sent = '';
+  provider.before = (asked) => {
+    if (isCreate(asked)) sent = asked.text;
+    return null;
+  };
+  const turns = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { id: '#' } }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] },
+  ];
+  const params = { model, max_tokens: 9, messages: turns };
+  const body = JSON.stringify({ requests: [{ custom_id: 'a', params }] });
+  const { status } = await gateway.post('/v1/messages/batches', {
+    key,
+    body: body.replace('"#"', '12345678901234567891'),
+  });
+  assert.equal(status, 200);
+  await sentTo(provider);
+  assert.match(sent, /"input":\{"id":12345678901234567891\}/);
 });

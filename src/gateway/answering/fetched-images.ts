@@ -19,6 +19,13 @@ export function fetchesInside({ provider, format }: ChosenRoute): boolean {
   return provider.isInside && format === 'chat';
 }
 
+/** True when the body names media that such a host would fetch. */
+export function namesMediaInside(route: ChosenRoute, text: string): boolean {
+  if (!fetchesInside(route) || !mediaNames.test(text)) return false;
+  const { images, other } = listUrlMedia(JSON.parse(text) as JsonObject, route.passFields);
+  return images.length > 0 || other !== null;
+}
+
 type ToSend = {
   readonly text: string;
   readonly route: ChosenRoute;

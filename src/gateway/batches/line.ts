@@ -10,6 +10,7 @@ import type { BatchMax } from '../../providers/batches/host.ts';
 import { batchHostOf } from '../../providers/batches/index.ts';
 import { resultBytesMax } from '../../providers/batches/shared.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
+import { namesMediaInside } from '../answering/fetched-images.ts';
 import type { Gateway } from '../gateway.ts';
 import type { BatchRoute, Caller, IncomingRequest, PassedLine } from '../request.ts';
 import type { RequestRecord } from '../request-record.ts';
@@ -100,7 +101,7 @@ export function estimate(
 /**
  * Returns where a provider's batch API runs the line; null: our own queue runs it, because the provider
  * has no such API, its price is not known, or the line asks for what only a live call has: an account's
- * own key, a service tier, or hosted tools.
+ * own key, a service tier, hosted tools, or media that the gateway must fetch.
  */
 export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
@@ -111,6 +112,7 @@ export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (host.hasOwnModels && batchModel === null) return null;
   const { inputs = 0 } = firstCall;
   if (inputs > (host.lineInputsMax ?? inputs)) return null;
+  if (namesMediaInside(firstCall.route, firstCall.written.body)) return null;
   if (probabilityBytes(firstCall.written.body) > resultBytesMax) return null;
   const route = { provider: name.provider, upstreamModel, format };
   return { route, max: host.max ?? {}, inputs };
