@@ -14,7 +14,7 @@ import {
   wildEvents,
 } from '../../../tests/support/formats/messages.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { objectOf, textOf } from '../../lib/json.ts';
 import { writeInput } from '../call-arguments.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
@@ -53,7 +53,7 @@ test('arguments that do not begin as an object are sent as one, as in a whole an
       { type: 'tool-call-end' },
     ];
     return eventsOf(write([...events, finish]))
-      .map(({ delta }) => (delta as JsonObject | undefined)?.partial_json ?? '')
+      .map(({ delta }) => textOf(objectOf(delta).partial_json))
       .join('');
   };
   assert.equal(inputOf(' ', '{"a"', ':1}'), ' {"a":1}');
