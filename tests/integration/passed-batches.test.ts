@@ -466,6 +466,28 @@ test('a line that fails by our own fault is settled later, also in a batch that 
   assert.equal(await lossesOf(made), 0);
 });
 
+test('numbers in the arguments of a history reach the provider with all their digits', async () => {
+  const { provider, model } = fresh();
+  let sent = '';
+  provider.before = (asked) => {
+    if (isCreate(asked)) sent = asked.text;
+    return null;
+  };
+  const made = await newKey();
+  const id = '1234567890123456789';
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: { id: JSON.rawJSON(id) } };
+  const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' };
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [result] },
+  ];
+  const tools = [{ name: 'f', input_schema: { type: 'object' } }];
+  const batch = await clients.anthropic(made, model, { messages, tools });
+  assert.deepEqual(new Set(await hurried(made, batch)), new Set(['succeeded']));
+  assert.ok(sent.includes(`{"id":${id}}`), sent);
+});
+
 test('a line that cannot be read fails, and the others are sent', async () => {
   const { provider, model } = fresh();
   provider.before = (asked) => (isCreate(asked) ? answerStatus(429) : null);

@@ -136,7 +136,8 @@ test('thinking whose signature Anthropic refuses is left out of a second call', 
   };
   gateway.upstream.on('/v1/messages', unsigned, answerJson({ ...answer, usage }));
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
-  const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input: {} }];
+  const input = { id: JSON.rawJSON('1234567890123456789') };
+  const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input }];
   const results = [{ type: 'tool_result', tool_use_id: 't1', content: '1' }];
   const [, second] = await sentBy(async () => {
     const body = {
@@ -149,7 +150,9 @@ test('thinking whose signature Anthropic refuses is left out of a second call', 
     assert.equal(reply.status, 200, reply.text);
     assert.match(String(reply.headers['x-service-ignored']), /thinking/);
   });
-  assert.deepEqual(second!.messages[1].content, [content[1]]);
+  const { messages } = second!;
+  assert.deepEqual(messages[1].content, JSON.parse(JSON.stringify([content[1]])));
+  assert.ok(gateway.upstream.requests.at(-1)!.text.includes(JSON.stringify(input)));
   assert.equal(second!.thinking, undefined, 'a turn without its thinking goes on without it');
 });
 

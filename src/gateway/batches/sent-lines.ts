@@ -250,11 +250,8 @@ export class SentLines {
     const { written, route } = estimate(gateway, endpoints[endpoint]!, incoming).firstCall!;
     const { path, body: text } = written;
     // A batch has no stream, and no tier but its own.
-    const {
-      stream: _stream,
-      service_tier: _tier,
-      ...params
-    } = parseWithArguments(text) as JsonObject;
+    const whole = parseWithArguments(text) as JsonObject;
+    const { stream: _stream, service_tier: _tier, ...params } = whole;
     const own = route.batchModel === null ? params : { ...params, model: route.batchModel };
     const line = host.api.writeLine(`${sent.id}_${row.line}`, path, own);
     const isTaken = !host.api.hasOwnModels || route.batchModel !== null;

@@ -1,6 +1,7 @@
 // Calls a route once more without what its host has just refused: reasoning that it cannot decrypt,
 // or summaries, which are then no longer asked for there for a while.
 import { upstreamFormats } from '../../formats/registry.ts';
+import { parseWithArguments } from '../../lib/exact-json.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import type { Routing } from './routing.ts';
@@ -17,7 +18,7 @@ export function lighten(
   const { route, written } = attempt;
   const { withoutRefused } = upstreamFormats[route.format];
   if (refusal === undefined || !withoutRefused) return null;
-  const lighter = withoutRefused(JSON.parse(written.body) as JsonObject, refusal);
+  const lighter = withoutRefused(parseWithArguments(written.body) as JsonObject, refusal);
   if (!lighter) return null;
   if (lighter.isLasting) routing.refusedSummaries.note(route.name);
   const ignored = [...new Set([...written.ignored, ...lighter.ignored])];
