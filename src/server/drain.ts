@@ -12,8 +12,6 @@ const balancerPatienceMs = 60_000;
 /** The time for aborted requests to inform their clients. */
 const lastWordsMs = 5_000;
 const sweepMs = 20;
-/** The time after the last connection, for all that is left. */
-const closingMs = 10_000;
 
 type Drained = {
   readonly lifecycle: Lifecycle;
@@ -51,31 +49,4 @@ export async function drain(
   stopSweeping();
   // Node does not count a connection without any request as idle. Some clients open one in advance.
   server.server.closeAllConnections();
-}
-
-type Closing = readonly (readonly { readonly close: () => unknown }[])[];
-
-/**
- * Closes groups of parts, one group after the other, then the stores. What hangs keeps nobody waiting
- * longer than `closingMs`, and no later group from closing; the ledger tries to write until then.
- */
-export async function closeInTime({
-  parts,
-  stores,
-  clock,
-}: {
-  readonly parts: Closing;
-  readonly stores: Closing;
-  readonly clock: Clock;
-}): Promise<void> {
-  const isLate = timeLimit(clock, closingMs);
-  const shareMs = closingMs / 2 / parts.length;
-  const limits = parts.map((_, index) => timeLimit(clock, (index + 1) * shareMs));
-  for (const [index, group] of parts.entries())
-    await Promise.race([closeAll([group]), limits[index]]);
-  await Promise.race([closeAll(stores), isLate]);
-}
-
-async function closeAll(groups: Closing): Promise<void> {
-  for (const group of groups) await Promise.all(group.map((part) => part.close()));
 }

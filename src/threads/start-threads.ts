@@ -15,6 +15,7 @@ import { prepareFirstStart } from '../first-start.ts';
 import { type RouteName, shareHealth, withFurther } from '../gateway/calling/shared-health.ts';
 import { routeNamesOf } from '../gateway/routing/route-names.ts';
 import { timeLimit } from '../lib/clock.ts';
+import { closeInTime } from '../lib/close-in-time.ts';
 import { newIdWithPrefix } from '../lib/ids.ts';
 import type { LogOutput } from '../lib/log-output.ts';
 import { writeMetrics } from '../lib/metrics/prometheus.ts';
@@ -87,8 +88,7 @@ export async function startThreads(
       isStopping = true;
       live.close();
       await hub.stop();
-      await ledger?.close();
-      await database.close();
+      await closeInTime({ parts: [], stores: [ledger ? [ledger] : [], [database]], clock });
       claim.release();
     },
   };

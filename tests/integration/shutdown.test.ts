@@ -6,6 +6,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
+import { openConfig } from '../../src/config/load.ts';
+import { loadSecrets } from '../../src/config/secret.ts';
+import { openLogOn } from '../../src/lib/json-log.ts';
+import { startThreads } from '../../src/threads/start-threads.ts';
 import { streamFrames } from '../support/answers.ts';
 import { root } from '../support/built-program.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
@@ -59,6 +63,35 @@ test('a stop ends in time while the database hangs', async (t) => {
   await clock.advanceUntil(stopping.hasEnded);
   // As docs/operations.md says.
   assert.ok(clock.elapsedMs() - startMs <= 50_000);
+});
+
+test('the main thread of several stops in time while the database hangs', async (t) => {
+  useStore('postgres');
+  t.after(() => useStore('sqlite'));
+  const { gateway, clock } = await start(t);
+  const { env, dataDir } = gateway.program;
+  const reader = openConfig({ env, cwd: dataDir });
+  const config = reader.withSaved({});
+  const secrets = loadSecrets(env, dataDir, { isShared: true });
+  const output = { write: () => {}, flush: () => {} };
+  const { log } = openLogOn('silent', output);
+  const [onLedgerFailure, onThreadFailure] = [assert.fail, assert.fail];
+  const failures = { onLedgerFailure, onThreadFailure };
+  const app = await startThreads([], { config, reader, secrets, log, output, clock, ...failures });
+  const locker = new Client({ connectionString: gateway.database.url });
+  await locker.connect();
+  t.after(() => locker.end());
+  await locker.query('begin; lock table settings_versions in access exclusive mode');
+  // The gateway and the other process look for settings.
+  const waiting = 'select from pg_locks where not granted and relation = $1::regclass::oid';
+  await until(async () => {
+    await clock.advance(1_000);
+    return (await locker.query(waiting, ['settings_versions'])).rowCount === 2;
+  });
+
+  let hasEnded = false;
+  void app.stop().then(() => (hasEnded = true));
+  await clock.advanceUntil(() => hasEnded, { stepMs: 1_000, withinMs: 11_000 });
 });
 
 test('a request on an open connection of a gateway that stops is refused and free', async (t) => {

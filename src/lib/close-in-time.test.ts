@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestClock } from '../../tests/support/test-clock.ts';
-import { closeInTime } from './drain.ts';
+import { closeInTime } from './close-in-time.ts';
 
 test('a part that hangs at the end keeps no later part from closing', async () => {
   const clock = new TestClock();
