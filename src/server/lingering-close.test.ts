@@ -7,11 +7,11 @@ import Fastify from 'fastify';
 import { TestClock } from '../../tests/support/test-clock.ts';
 import { until } from '../../tests/support/until.ts';
 import { BodyRoom } from './body-room.ts';
-import { countWhole } from './lingering-close.ts';
+import { countWhole, limitPipelining } from './lingering-close.ts';
 
 const mib = 1024 * 1024;
 
-/** Answers at once, and at `/late` when the test says. */
+/** Answers at once, and at `/late` twice as much when the test says. */
 async function serve(t: TestContext, room: BodyRoom, answer: Buffer) {
   const late = {
     asked: Promise.withResolvers<ServerResponse>(),
@@ -20,8 +20,11 @@ async function serve(t: TestContext, room: BodyRoom, answer: Buffer) {
   };
   const app = Fastify({ logger: false });
   app.decorate('unread', room);
+  app.addHook('onRequest', limitPipelining);
   app.addHook('onSend', countWhole);
+  const counted: number[] = [];
   app.addHook('onSend', (request, _reply, _payload, next) => {
+    counted.push(room.bytes);
     next();
     if (request.url === '/late') late.sent.resolve();
   });
@@ -29,7 +32,7 @@ async function serve(t: TestContext, room: BodyRoom, answer: Buffer) {
   app.get('/late', async (_request, reply) => {
     late.asked.resolve(reply.raw);
     await late.answered.promise;
-    return answer;
+    return Buffer.concat([answer, answer]);
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   t.after(() => app.close());
@@ -40,7 +43,7 @@ async function serve(t: TestContext, room: BodyRoom, answer: Buffer) {
     t.after(() => socket.destroy());
     return socket;
   };
-  return { port, open, late };
+  return { port, open, late, counted };
 }
 
 test('whole answers that slow clients do not read share their memory, and the next one is sent', async (t) => {
@@ -67,4 +70,33 @@ test('an answer to a client that has left before it counts for nothing', async (
   late.answered.resolve();
   await late.sent.promise;
   assert.equal(room.bytes, 0);
+});
+
+test('short answers count when several wait on one connection', async (t) => {
+  const room = new BodyRoom(64 * mib, new TestClock());
+  const short = Buffer.alloc(60 * 1024, 'x');
+  const { open, counted } = await serve(t, room, short);
+  const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+  open(get);
+  await until(() => counted.length === 1);
+  open(get.repeat(3));
+  await until(() => counted.length === 4);
+  assert.equal(counted[0], 0);
+  assert.ok(
+    counted.slice(1, 3).every((bytes) => bytes >= short.length),
+    String(counted),
+  );
+  await until(() => room.bytes === 0);
+});
+
+test('the connection is closed when an answer gives way that waits behind another', async (t) => {
+  const room = new BodyRoom(64 * mib, new TestClock());
+  const { open, late } = await serve(t, room, Buffer.alloc(24 * mib, 'x'));
+  late.answered.resolve();
+  const socket = open('GET / HTTP/1.1\r\nhost: x\r\n\r\nGET /late HTTP/1.1\r\nhost: x\r\n\r\n');
+  const response = await late.asked.promise;
+  await late.sent.promise;
+  await until(() => response.closed);
+  assert.equal(room.bytes, 0);
+  socket.destroy();
 });

@@ -71,19 +71,23 @@ function lingerUntilSent(payload: IncomingMessage, bytesMax: number): void {
     });
 }
 
-/** Shorter answers are not counted: systems take them at once, whether they are read or not. */
+/**
+ * A shorter answer that is alone on its connection is not counted: systems take it at once, whether it is
+ * read or not.
+ */
 const countedBytes = 64 * 1024;
 
 /** A Fastify onSend hook: counts a whole answer until its client has taken it. */
 export function countWhole(
-  { method }: FastifyRequest,
+  { method, raw: { socket } }: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
   next: () => void,
 ): void {
   const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload);
+  const leastBytes = unanswered.get(socket)! > 1 ? 1 : countedBytes;
   // Nothing would end the count of one whose client has left.
-  if (isWhole && payload.length >= countedBytes && method !== 'HEAD' && !reply.raw.destroyed)
+  if (isWhole && payload.length >= leastBytes && method !== 'HEAD' && !reply.raw.destroyed)
     reply.raw.once('close', countUnread(reply, Buffer.byteLength(payload)));
   next();
 }
@@ -92,9 +96,10 @@ export function countWhole(
  * Counts bytes of an answer that are in memory until its client takes them; then call what this returns.
  * When too many wait for slow clients, the connections of whoever holds most are closed.
  */
-export function countUnread({ request, raw }: FastifyReply, bytes: number): () => void {
+export function countUnread({ request }: FastifyReply, bytes: number): () => void {
   const place = request.server.unread.enter(ownersOf(request));
-  place.onRefused(() => raw.destroy());
+  // An answer that waits behind others has no socket of its own.
+  place.onRefused(() => request.raw.socket.destroy());
   place.take(bytes);
   return place.leave;
 }
