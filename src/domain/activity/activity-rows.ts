@@ -1,9 +1,11 @@
 // Tables of activity that the ledger does not book, written in small statements that do not wait
 // for the disk.
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import type { Tables } from '../../db/schema.ts';
+import { isSqlite } from '../../db/dialect.ts';
+import type { Db, Tables } from '../../db/schema.ts';
+import { checkTextValue } from '../../db/text-values.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { measuredTagsMax } from './measured-tags.ts';
@@ -56,17 +58,11 @@ export function addSums(
   unwritten: Unwritten<Sums>,
 ): Promise<void> {
   const { key, sums } = sumTables[table];
-  const sumOf = (name: string) =>
-    sql<never>`${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`;
-  const summed = Object.fromEntries(sums.map((name) => [name, sumOf(name)]));
-  return inSteps(rows, unwritten, async (step) => {
-    // Kysely cannot type a query whose table is a parameter.
-    await (database.transient as unknown as Kysely<Record<SumTable, Sums>>)
-      .insertInto(table)
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) => conflict.columns(key).doUpdateSet(summed))
-      .execute();
-  });
+  const added = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`);
+  const conflict = `(${key.join(', ')}) do update set ${added.join(', ')}`;
+  return inSteps(rows, unwritten, (step) =>
+    insertRows(database.transient, table, { rows: step.map(([, row]) => row), conflict }),
+  );
 }
 
 /** Returns tags of an account, mode (`owner`) and day that have counts or latencies. */
@@ -101,13 +97,12 @@ export function addRequests(
   rows: Named<RequestRow>,
   unwritten: Unwritten<RequestRow>,
 ): Promise<void> {
-  return inSteps(rows, unwritten, async (step) => {
-    await database.transient
-      .insertInto('request_log')
-      .values(step.map(([, row]) => row))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-  });
+  return inSteps(rows, unwritten, (step) =>
+    insertRows(database.transient, 'request_log', {
+      rows: step.map(([, row]) => row),
+      conflict: 'do nothing',
+    }),
+  );
 }
 
 export function addKeyUses(
@@ -115,18 +110,38 @@ export function addKeyUses(
   uses: Named<number>,
   unwritten: Unwritten<number>,
 ): Promise<void> {
-  return inSteps(uses, unwritten, async (step) => {
-    await database.transient
-      .insertInto('key_uses')
-      .values(step.map(([key_id, last_used_at_ms]) => ({ key_id, last_used_at_ms })))
-      .onConflict((conflict) =>
-        conflict
-          .column('key_id')
-          .doUpdateSet({ last_used_at_ms: sql<number>`excluded.last_used_at_ms` })
-          .where('key_uses.last_used_at_ms', '<', sql<number>`excluded.last_used_at_ms`),
-      )
-      .execute();
-  });
+  const conflict = `(key_id) do update set last_used_at_ms = excluded.last_used_at_ms
+    where key_uses.last_used_at_ms < excluded.last_used_at_ms`;
+  return inSteps(uses, unwritten, (step) =>
+    insertRows(database.transient, 'key_uses', {
+      rows: step.map(([key_id, last_used_at_ms]) => ({ key_id, last_used_at_ms })),
+      conflict,
+    }),
+  );
+}
+
+type Inserted = {
+  /** All have the same columns. */
+  readonly rows: readonly Readonly<Record<string, string | number | null>>[];
+  /** What happens when a row exists. */
+  readonly conflict: string;
+};
+
+/** Not by Kysely's builder, which takes as long for a row as the database. */
+async function insertRows(
+  db: Db,
+  table: keyof Tables,
+  { rows, conflict }: Inserted,
+): Promise<void> {
+  const columns = Object.keys(rows[0]!);
+  const values = rows.flatMap((row) => columns.map((column) => row[column]));
+  values.forEach(checkTextValue);
+  let parameters = 0;
+  const place = isSqlite(db) ? () => '?' : () => `$${(parameters += 1)}`;
+  const places = rows.map(() => `(${columns.map(place).join(', ')})`);
+  const statement = `insert into ${table} (${columns.join(', ')}) values ${places.join(', ')}
+    on conflict ${conflict}`;
+  await db.executeQuery(CompiledQuery.raw(statement, values));
 }
 
 /** Rows per statement, so that other writers never wait long. */
