@@ -19,6 +19,7 @@ export class MeasuredTags {
 
   /** Returns those of the tags that are measured. `owner`: the account and mode. */
   take(owner: string, day: string, tags: readonly string[]): readonly string[] {
+    if (tags.length === 0) return tags;
     if (day !== this.#day) {
       this.#day = day;
       this.#tags.clear();
