@@ -20,7 +20,7 @@ import type { BilledAnswer } from './billed-answer.ts';
 import type { FieldNames } from './client-words.ts';
 import type { Hiding } from './hide-users.ts';
 import type { UnknownFields } from './field-verdicts.ts';
-import type { ToolNameRule } from './tool-names.ts';
+import type { ToolNameRule, ToolNames } from './tool-names.ts';
 
 /** Configured limits that a format's validation enforces. */
 export type RequestLimits = {
@@ -70,6 +70,8 @@ export type AnswerContext = {
   readonly request: ClientRequest;
   /** Unknown fields of the request that were left out. Absent: none. */
   readonly leftOut?: readonly string[];
+  /** As of the UpstreamRequest, for the straight path. */
+  readonly toolNames?: ToolNames | null;
   /** Our estimate of the input tokens, for formats that report them before the upstream does. */
   readonly estimatedInputTokens: number;
   /** The sound in it, if that has a price of its own. Left out: none. */
@@ -230,6 +232,8 @@ export type UpstreamRequest = {
   readonly emulated?: Emulated;
   /** Who marked the prompt for the host's cache; left out: it caches without marks. */
   readonly cacheMarks?: CacheMarks;
+  /** The names under which tools are sent. Left out or null: the client's own. */
+  readonly toolNames?: ToolNames | null;
   /** Left out: the path of the format. */
   readonly at?: { readonly path: string; readonly isAtOrigin?: boolean };
 };

@@ -126,8 +126,9 @@ for (const [name, [{ relayedNames, renameTools }, body]] of Object.entries(bodie
 
 test('a Responses stream that echoes the tools and repeats the function’s name has only the client’s names', () => {
   const tools = [{ type: 'function', name: long, parameters: {} }];
-  const context = contextFor({ tools });
-  const sent = responses.relayedNames(context.request.body)!.toSent(long);
+  const toolNames = responses.relayedNames({ tools })!;
+  const context = { ...contextFor({ tools }), toolNames };
+  const sent = toolNames.toSent(long);
   const response = {
     id: 'resp_1',
     output: [],

@@ -8,7 +8,7 @@ import { checkAnswer, type Choice, firstChoice, joinChoices } from './read-answe
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { ChoiceContent } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
-import { relayedNames, renameCalls } from './relay-tool-names.ts';
+import { renameCalls } from './relay-tool-names.ts';
 import { readFinishReason } from './stop.ts';
 import { readUsage, showUsage, usageOf } from './usage.ts';
 import { countSearches } from './web-search.ts';
@@ -24,7 +24,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = meter.bytes;
   const reported = readUsage(answer);
   const counted = countUsage(reported, { ...context, outputBytes });
-  const names = relayedNames(context.request.body);
+  const { toolNames: names } = context;
   return {
     body: {
       ...answer,

@@ -56,6 +56,7 @@ export function relayRequest(
   const names = relayedNames(body);
   return {
     body: names ? renameTools(fitted, names.toSent) : fitted,
+    toolNames: names,
     ignored: [...ignored, ...leftOut, ...history.ignored, ...lost],
     ...(prefill?.path !== undefined &&
       messages.at(-1)?.[prefill.mark] === true && {

@@ -15,7 +15,7 @@ import { readStreamFailure, writeError } from './errors.ts';
 import { callIdPrefix } from './relay-calls.ts';
 import { StreamedChoice } from './relay-choice.ts';
 import { meterMessage } from './relay-meter.ts';
-import { relayedNames, renameCalls } from './relay-tool-names.ts';
+import { renameCalls } from './relay-tool-names.ts';
 import { SimilarChunks, textNames } from './similar-chunks.ts';
 import { readBreak, readFinishReason } from './stop.ts';
 import { readUsage, showUsage, usageOf, wantsStreamUsage } from './usage.ts';
@@ -53,7 +53,7 @@ class ChatStreamRelay extends AnswerStream {
   constructor(context: AnswerContext) {
     super(context);
     this.#wantsUsage = wantsStreamUsage(context.request);
-    this.#names = relayedNames(context.request.body);
+    this.#names = context.toolNames ?? null;
   }
 
   push(event: SseEvent): string {

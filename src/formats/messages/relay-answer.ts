@@ -6,7 +6,7 @@ import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
-import { relayedNames, renameBlocks } from './relay-tool-names.ts';
+import { renameBlocks } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
 import { readStop, repairReason } from './stop.ts';
 import { isOpenCall } from './tool-input.ts';
@@ -27,7 +27,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const counted = countUsage(reported, { ...context, outputBytes });
   const usage =
     counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted, context.request);
-  const names = relayedNames(context.request.body);
+  const { toolNames: names } = context;
   const reason = repairReason(message.stop_reason, message.content.some(isOpenCall));
   const named = names ? renameBlocks(message, names.toClient) : message;
   return {

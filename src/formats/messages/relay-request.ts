@@ -52,6 +52,7 @@ export function relayRequest(
   const names = relayedNames(body);
   return {
     body: names ? renameTools(outgoing, names.toSent) : outgoing,
+    toolNames: names,
     ignored,
     ...(isClaude && { cacheMarks }),
   };

@@ -8,7 +8,7 @@ import { AnswerStream } from '../answer-stream.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
-import { relayedNames, renameBlock } from './relay-tool-names.ts';
+import { renameBlock } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
 import { readStop, repairReason } from './stop.ts';
 import { isOpenCall, withObjectInput } from './tool-input.ts';
@@ -47,7 +47,7 @@ class MessageStreamRelay extends AnswerStream {
 
   constructor(context: AnswerContext) {
     super(context);
-    this.#names = relayedNames(context.request.body);
+    this.#names = context.toolNames ?? null;
   }
 
   push(raw: SseEvent): string {

@@ -7,7 +7,6 @@ import type { ToolNames } from '../tool-names.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { requireResponse } from './read-answer.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
-import { relayedNames } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
 import { countSearches } from './web-search.ts';
@@ -22,7 +21,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const outputBytes = countOutputBytes(content);
   const reported = readUsage(response);
   const counted = countUsage(reported, { ...context, outputBytes });
-  const names = relayedNames(context.request.body);
+  const { toolNames: names = null } = context;
   const relayed = relayResponse(response, relayOutput(response.output, context, names), {
     context,
     names,

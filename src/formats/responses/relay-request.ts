@@ -56,7 +56,7 @@ export function relayRequest(
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
   const names = relayedNames(clientBody);
   const mended = editAt(body, ['text', 'format', 'schema'], mendSchema);
-  return { body: names ? renameTools(mended, names.toSent) : mended, ignored };
+  return { body: names ? renameTools(mended, names.toSent) : mended, toolNames: names, ignored };
 }
 
 /** Only OpenAI compacts conversations itself. */

@@ -12,7 +12,6 @@ import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
 import { inspectOutput, isReasoning, relayItem, relayResponse } from './relay-output.ts';
 import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
-import { relayedNames } from './relay-tool-names.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
 import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
@@ -50,7 +49,7 @@ class ResponseStreamRelay extends AnswerStream {
 
   constructor(context: AnswerContext) {
     super(context);
-    this.#names = relayedNames(context.request.body);
+    this.#names = context.toolNames ?? null;
     this.#wantsText = wantsReasoningText(context.request.body);
   }
 

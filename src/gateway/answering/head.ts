@@ -26,6 +26,7 @@ export function answerContextOf(called: Called): AnswerContext {
   return {
     ...emptyContextOf(called),
     leftOut: attempt.written.leftOut,
+    toolNames: attempt.written.toolNames,
     ...ownCountOf(asked, attempt),
     usageMax: usageMaxOf(called),
   };

@@ -93,7 +93,6 @@ type ToWrite = Omit<ModelRequest, 'sessionId' | 'conversation'> &
 type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;
   readonly loweredTools: ReadonlySet<string>;
-  readonly toolNames: ToolNames | null;
 };
 const nothing: Emulated = {};
 const none: ReadonlySet<string> = new Set();
@@ -116,7 +115,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     emulated = nothing,
     isTranslated,
     loweredTools,
-    toolNames,
+    toolNames = null,
     cacheMarks = null,
     at,
   } = writeBody(asked, limits, target);
@@ -236,7 +235,7 @@ function writeBody(
   const isEmulated = tools?.own !== undefined || relay.canRelay?.(request, target) === false;
   if (route.format === format.name && !isEmulated) {
     const relayed = relay.writeRequest(request, target);
-    return { ...relayed, isTranslated: false, loweredTools: none, toolNames: null };
+    return { ...relayed, isTranslated: false, loweredTools: none };
   }
   const upstreamFormat = upstreamFormats[route.format];
   const asAsked = format.readRequest(request, target.unknown);
