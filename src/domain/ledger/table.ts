@@ -49,12 +49,15 @@ export function defineTable<Row, Fields = Row>(
     },
   );
   const names = described.map(({ column }) => column as keyof Row & string);
-  const valuesOf = (record: Fields): readonly Value[] =>
-    described.map(({ type, part, inner }) => {
+  const valuesOf = (record: Fields): readonly Value[] => {
+    const values: Value[] = [];
+    for (const { type, part, inner } of described) {
       const outer = (record as Record<string, unknown>)[part];
       const value = inner === undefined ? outer : (outer as Record<string, unknown>)[inner];
-      return type === 'flag' ? Number(value) : ((value ?? null) as Value);
-    });
+      values.push(type === 'flag' ? Number(value) : ((value ?? null) as Value));
+    }
+    return values;
+  };
   return {
     name,
     columns: names,
