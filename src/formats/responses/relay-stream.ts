@@ -174,6 +174,7 @@ class ResponseStreamRelay extends AnswerStream {
     const clientName = editText(name, (sent) => this.#names?.toClient(sent) ?? sent);
     if (type === 'response.function_call_arguments.done' && clientName !== name)
       edits.name = clientName;
+    if (isObject(payload.arguments)) edits.arguments = JSON.stringify(payload.arguments);
     if (payload.item !== undefined) this.#editItem(type, payload, edits);
     if (isObject(payload.response)) {
       this.#response = relayResponse(

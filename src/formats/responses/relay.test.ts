@@ -148,6 +148,11 @@ test('a call of a host with arguments as an object and no `call_id` gets what cl
   const { body } = relayAnswer({ ...response, status: 'completed', output: [odd] }, contextFor({}));
   const [read] = body.output as JsonObject[];
   assert.deepEqual(read, { ...call, call_id: 'fc_1', arguments: '{"city":"Oslo"}' });
+  const done = { item_id: 'fc_1', output_index: 0, arguments: odd.arguments };
+  const frames = relayStream(contextFor()).push(
+    sseEvent('response.function_call_arguments.done', done),
+  );
+  assert.equal(payloadsOf(frames)[0]!.arguments, '{"city":"Oslo"}');
 });
 
 test('an answer without plausible usage shows our own count', () => {
