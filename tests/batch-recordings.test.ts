@@ -260,9 +260,13 @@ test('a host runs only calls that its batch API takes', () => {
 
 test("Azure's file is waited for, and deleted when it is refused or never ready", async () => {
   const azure = batchHostOf({ kind: 'azure', wishes: {} })!;
+  const refused = { kind: 'status', status: 400, retryAfterSeconds: null };
   for (const [statuses, wanted] of [
     [['pending', 'running', 'processed'], 'file-1'],
-    [['running', 'error'], /was refused/],
+    [
+      ['running', 'error'],
+      { failure: { ...refused, message: 'The file of the batch was refused.' } },
+    ],
     [[], /not ready/],
   ] as const) {
     const asked: string[] = [];

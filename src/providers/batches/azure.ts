@@ -1,5 +1,6 @@
 // Azure OpenAI's batches: OpenAI's, below another path, of models that are deployed for them.
 // https://learn.microsoft.com/azure/foundry/openai/how-to/batch (read 2026-11-30)
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { BatchHost, HostCalls } from './host.ts';
 import { openAiBatches } from './openai.ts';
 import { unreadable } from './shared.ts';
@@ -7,6 +8,13 @@ import { unreadable } from './shared.ts';
 const root = '/openai/v1';
 const lookMs = 5_000;
 const looksMax = 120;
+/** Another try would be refused, too. */
+const refused = {
+  kind: 'status',
+  status: 400,
+  message: 'The file of the batch was refused.',
+  retryAfterSeconds: null,
+} as const;
 
 const openAi = openAiBatches({
   // The shortest that it takes.
@@ -40,7 +48,7 @@ async function untilProcessed(calls: HostCalls, path: string): Promise<void> {
   for (let look = 0; look < looksMax; look += 1) {
     const { status } = await calls.call('GET', path);
     if (status === 'processed') return;
-    if (status === 'error') throw unreadable('the file of the batch was refused');
+    if (status === 'error') throw new UpstreamBroken(refused);
     await calls.pause(lookMs);
   }
   throw unreadable('the file of the batch is not ready after ten minutes');
