@@ -27,7 +27,7 @@ export function httpClient(reply: FastifyReply, stall: Stall): Client {
   const { raw } = reply;
   const callbacks: (() => void)[] = [];
   let isGone = raw.destroyed;
-  raw.on('close', () => {
+  raw.once('close', () => {
     if (raw.writableFinished) return;
     isGone = true;
     for (const callback of callbacks) callback();

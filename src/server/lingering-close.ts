@@ -1,6 +1,6 @@
 // Ends connections whose client does not do its part: it goes on sending a body after the answer,
 // does not read the answer, or sends many requests without waiting for answers.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ownersOf } from './body-room.ts';
@@ -27,7 +27,7 @@ export function limitPipelining(
 ): void {
   const count = (unanswered.get(socket) ?? 0) + 1;
   unanswered.set(socket, count);
-  reply.raw.on('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
+  reply.raw.once('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
   if (count <= pipelinedMax) return next();
   reply.hijack();
   socket.destroy();
@@ -104,11 +104,10 @@ export function countUnread({ request }: FastifyReply, bytes: number): () => voi
   return place.leave;
 }
 
-/**
- * Called when a connection was silent for the server's timeout: closes it, unless its client waits
- * for an answer that has not begun or goes on.
- */
-export function dropUnread(socket: Socket): void {
-  const awaitsAnswer = (unanswered.get(socket) ?? 0) > 0;
-  if (!awaitsAnswer || socket.writableLength > 0) socket.destroy();
+/** Closes the connection when its client has read nothing of a waiting answer for `stallMs`. */
+export function dropUnread(response: ServerResponse, stallMs: number): void {
+  response.setTimeout(stallMs, () => {
+    const { socket } = response;
+    if (socket && socket.writableLength > 0) socket.destroy();
+  });
 }

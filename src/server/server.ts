@@ -119,8 +119,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
-  // Node restarts it with each request anyway; a timer of each response costs more.
-  app.server.setTimeout(config.tuning.stallMs, dropUnread);
+  app.server.on('request', (_request, response) => dropUnread(response, config.tuning.stallMs));
   const dashboard = new DashboardFiles(builtFolder('dashboard'), config.server.public_url);
   const sockets = new Sockets(context, { arriving: limits.arriving, keptBytesMax: bodiesMax });
   sockets.attach(app);

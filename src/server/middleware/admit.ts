@@ -16,7 +16,7 @@ export function admit({ gateway, lifecycle, overload }: ServerContext) {
     if (lifecycle.phase === 'draining') throw shuttingDown();
     if (overload.judgeArrival() !== null) throw overloaded();
     // From here on a shutdown waits for this request, even while its body arrives.
-    reply.raw.on('close', gateway.runs.enter());
+    reply.raw.once('close', gateway.runs.enter());
     next();
   };
 }
