@@ -29,6 +29,7 @@ export function leaveOutFields(
   ignored: string[],
 ): void {
   for (const name of names) {
+    if (!(name in body)) continue;
     if (isAskedFor(body[name])) ignored.push(name);
     delete body[name];
   }
