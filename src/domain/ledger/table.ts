@@ -49,15 +49,12 @@ export function defineTable<Row, Fields = Row>(
     },
   );
   const names = described.map(({ column }) => column as keyof Row & string);
-  const valuesOf = (record: Fields): readonly Value[] => {
-    const values: Value[] = [];
-    for (const { type, part, inner } of described) {
+  const valuesOf = (record: Fields): readonly Value[] =>
+    described.map(({ type, part, inner }) => {
       const outer = (record as Record<string, unknown>)[part];
       const value = inner === undefined ? outer : (outer as Record<string, unknown>)[inner];
-      values.push(type === 'flag' ? Number(value) : ((value ?? null) as Value));
-    }
-    return values;
-  };
+      return type === 'flag' ? Number(value) : ((value ?? null) as Value);
+    });
   return {
     name,
     columns: names,
