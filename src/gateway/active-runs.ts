@@ -82,6 +82,10 @@ export class Run {
   readonly #onClose: (() => void)[];
   readonly #running = new AbortController();
   readonly #waiting = new AbortController();
+  /** Aborted when the run is stopped, at the latest when the program ends. */
+  readonly running = this.#running.signal;
+  /** Aborted with `running`, and also some seconds after the last reader has left. */
+  readonly waiting = this.#waiting.signal;
   /** True when `waiting` was aborted because nobody waited any more. */
   isAbandoned = false;
   /** Images that it has fetched for its calls, by address. */
@@ -91,18 +95,6 @@ export class Run {
   constructor(clock: Clock, onClose: () => void) {
     this.#clock = clock;
     this.#onClose = [onClose];
-  }
-
-  // Node makes a signal when it is asked for: most runs need one of the two.
-
-  /** Aborted when the run is stopped, at the latest when the program ends. */
-  get running(): AbortSignal {
-    return this.#running.signal;
-  }
-
-  /** Aborted with `running`, and also some seconds after the last reader has left. */
-  get waiting(): AbortSignal {
-    return this.#waiting.signal;
   }
 
   whenClosed(callback: () => void): void {
