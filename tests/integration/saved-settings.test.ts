@@ -9,7 +9,7 @@ import { adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { metricsToken, startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
-import { playImageProviders } from '../support/image-upstreams.ts';
+import { imagePaths, playImageProviders } from '../support/image-upstreams.ts';
 import { wav } from '../support/task-samples.ts';
 import { answerBytes, answerJson, answerStatus, holdBack } from '../support/upstream.ts';
 
@@ -99,6 +99,39 @@ test('a running request keeps the price and the provider that it began with', as
   assert.equal((await running).costMicros, 2_000);
   await save({ path: ['providers', 'saved', 'enabled'] });
   assert.equal((await ask(key)).reply.costMicros, 4_000);
+});
+
+test('a running request draws at the provider that it began with', async () => {
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  await save(provider(), model(10));
+  const call = { name: 'generate_image', arguments: '{"prompt":"A fox"}' };
+  const message = {
+    role: 'assistant',
+    tool_calls: [{ id: 'c', type: 'function', function: call }],
+  };
+  const few = { ...content, tokens: { input: 5, output: 5 } };
+  const held = holdBack(
+    answerJson({
+      ...wholeAnswer('chat', few),
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    }),
+  );
+  const turns = [held.script, answerJson(wholeAnswer('chat', few))];
+  gateway.upstream.on(path, (response, request) => turns.shift()!(response, request));
+  playImageProviders(gateway.upstream);
+  const count = gateway.upstream.requests.length;
+  const running = gateway.post('/v1/responses', {
+    key,
+    body: { model: 'sold', input: 'Hello!', tools: [{ type: 'image_generation' }] },
+  });
+  await gateway.upstream.request(count);
+  await save({ path: ['providers', 'openai', 'enabled'], value: false });
+  held.release();
+  const reply = await running;
+  assert.equal(reply.status, 200, reply.text);
+  const asked = gateway.upstream.requests.slice(count).map((one) => one.path);
+  assert.deepEqual(asked, [path, imagePaths.generations, path]);
+  await save({ path: ['providers', 'openai', 'enabled'] });
 });
 
 test('a running search keeps its price too', async () => {
