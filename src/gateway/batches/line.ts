@@ -115,7 +115,7 @@ export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (namesMediaInside(firstCall.route, firstCall.written.body)) return null;
   if (probabilityBytes(firstCall.written.body) > resultBytesMax) return null;
   const route = { provider: name.provider, upstreamModel, format };
-  return { route, max: host.max ?? {}, inputs };
+  return { route, batchModel, max: host.max ?? {}, inputs };
 }
 
 /** A token's log probability as text, at most. */
@@ -138,6 +138,8 @@ function probabilityBytes(text: string): number {
 /** `inputs`: of the line. `max`: as in BatchHost. */
 export type PassedTo = {
   readonly route: BatchRoute;
+  /** As in Route. */
+  readonly batchModel: string | null;
   readonly max: Partial<BatchMax>;
   readonly inputs: number;
 };

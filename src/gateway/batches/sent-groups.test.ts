@@ -9,7 +9,8 @@ const route = { provider: 'one', upstreamModel: 'model', format: 'chat' } as con
 /** Adds equal lines, and returns how many are in each batch at the provider. */
 function sizesOf(count: number, max: Partial<BatchMax>, { bytes = 1, inputs = 0 } = {}): number[] {
   const groups = new SentGroups({ id: 'batch_1', nowMs: 0 });
-  const ids = Array.from({ length: count }, () => groups.groupFor({ route, max, inputs }, bytes));
+  const line = { route, batchModel: null, max, inputs };
+  const ids = Array.from({ length: count }, () => groups.groupFor(line, bytes));
   assert.deepEqual(new Set(ids), new Set(groups.takeNew().map(({ id }) => id)));
   return [...Map.groupBy(ids, (id) => id).values()].map((lines) => lines.length);
 }
@@ -23,4 +24,13 @@ test('a batch at a provider has no more than its host takes, and no more than is
   assert.deepEqual(sizesOf(60, openAi, { inputs: 2_000 }), [25, 25, 10]);
   assert.deepEqual(sizesOf(10_001, openAi), [10_000, 1]);
   assert.deepEqual(sizesOf(13, {}, { bytes: 4 * mebibyte }), [12, 1]);
+});
+
+test('lines of one model that run under different ids in batches are sent apart', () => {
+  const groups = new SentGroups({ id: 'batch_1', nowMs: 0 });
+  const [one, other, again] = ['night', 'slow', 'night'].map((batchModel) =>
+    groups.groupFor({ route, batchModel, max: {}, inputs: 0 }, 1),
+  );
+  assert.notEqual(one, other);
+  assert.equal(one, again);
 });

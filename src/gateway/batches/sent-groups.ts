@@ -19,10 +19,10 @@ export class SentGroups {
   }
 
   /** Returns the id of the line's group. */
-  groupFor({ route, max: ofHost, inputs }: PassedTo, bytes: number): string {
+  groupFor({ route, batchModel, max: ofHost, inputs }: PassedTo, bytes: number): string {
     const { provider, upstreamModel: model, format } = route;
     const max = { ...usualMax, ...ofHost };
-    const name = JSON.stringify([provider, model, format]);
+    const name = JSON.stringify([provider, model, format, batchModel]);
     let group = this.#open.get(name);
     const isFull =
       group &&
