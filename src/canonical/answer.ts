@@ -57,7 +57,7 @@ export function wordsOf(part: SpokenPart): string {
 /** Collects a stream into an answer. `null` until the stream has finished. */
 export class AnswerCollector {
   readonly #content: AssistantPart[] = [];
-  /** Of the last text. */
+  /** The citations of the last text. */
   #citations: Citation[] = [];
   #answer: Answer | null = null;
 

@@ -27,7 +27,7 @@ const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
 const judgement = { flagged: false, categories: {}, category_scores: {} };
 const inside = 'http://169.254.169.254/latest/meta-data/';
 
-/** Of that, a third is for fetched images, and an account has half of it when others have some. */
+/** A third of these bytes is for fetched images. An account has half of them while others have some. */
 const answerBytes = 3_000_000;
 const gateway = await startGateway(
   {

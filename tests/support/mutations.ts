@@ -23,7 +23,7 @@ type Mutation = {
   readonly file: string;
   /** The exact source text, which occurs once. */
   readonly guard: string;
-  /** What stands in its place. */
+  /** The text that replaces it. */
   readonly without: string;
   readonly watchers: readonly string[];
 };

@@ -7,7 +7,7 @@ export type ToolCall = {
   readonly name: string;
   /** Text for a custom tool. */
   readonly arguments: object | string;
-  /** Of Responses alone. */
+  /** Only calls of Responses have one. */
   readonly namespace?: string;
 };
 type Thought = { readonly text: string; readonly signature: string };
@@ -17,7 +17,7 @@ export type Turn = {
   readonly thought: Thought | null;
   readonly calls: readonly ToolCall[];
   readonly text: string | null;
-  /** What the provider counts; left out: 20 of input and 10 of output. */
+  /** The tokens that the provider counts. Left out: 20 of input and 10 of output. */
   readonly tokens?: { readonly input: number; readonly output: number };
 };
 

@@ -123,7 +123,7 @@ export function addKeyUses(
 type Inserted = {
   /** All have the same columns. */
   readonly rows: readonly Readonly<Record<string, string | number | null>>[];
-  /** What happens when a row exists. */
+  /** The SQL after `on conflict`: what to do with a row that exists already. */
   readonly conflict: string;
 };
 

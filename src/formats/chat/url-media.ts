@@ -54,7 +54,7 @@ const words = new Set(['type', 'text', 'refusal', 'thinking', 'reasoning', 'file
 
 /**
  * An address has a scheme, or leads to a host or file of the machine. Data are read where they are.
- * What a field for addresses holds is one, unless it is data. `name`: of the field.
+ * Text in a field for addresses, such as `image_url`, counts as one unless it is data. `name`: the field's.
  */
 function holdsAddress(value: unknown, name = ''): boolean {
   if (typeof value === 'string') {

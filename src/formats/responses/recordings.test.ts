@@ -153,7 +153,7 @@ function checkEdits(original: JsonObject, relayed: JsonObject): void {
   assert.deepEqual(edited, { ...whole, usage: withoutCosts(usage) });
 }
 
-/** What clients need of a call, where a host leaves it out. */
+/** Adds the `call_id` and the arguments as text, which clients need and some hosts leave out. */
 function mended(item: JsonObject): JsonObject {
   if (item.type !== 'function_call') return item;
   const { call_id: callId = item.id, arguments: given } = item;

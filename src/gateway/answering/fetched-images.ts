@@ -11,7 +11,7 @@ import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
 const imagesMax = 20;
-/** Of all images of a request. */
+/** The most bytes that the images of a request may have together. */
 const bytesMax = 16 * 1024 * 1024;
 
 /** True when the host would fetch addresses from the operator's own network. */

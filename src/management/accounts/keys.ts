@@ -162,7 +162,7 @@ type KeyCall = Pick<Caller, 'changes'> & {
   readonly context: ManagementContext;
   readonly params: { readonly account?: string; readonly key: string };
 };
-/** Of the account's users, or of operators and admin keys, who see the account too. */
+/** Writes a key for the account's users, or for operators and admin keys, who see the account too. */
 type Show<Shown> = (context: ManagementContext, listing: KeyListing) => Promise<Shown>;
 
 function changeTo<Shown>(action: 'disable' | 'enable' | 'revoke', show: Show<Shown>) {

@@ -81,7 +81,7 @@ export type ReadLine = {
 export type BatchMax = { readonly lines: number; readonly bytes: number; readonly inputs: number };
 
 export type BatchHost = {
-  /** What stands before each path of a call. Left out: nothing. */
+  /** A prefix of the path of each call. Left out: none. */
   readonly root?: string;
   /** It knows a model by another id, `batch_model` in the route, and runs none that has no such id. */
   readonly hasOwnModels?: true;
