@@ -156,7 +156,7 @@ function providerLines(config: Config): string[] {
     return isChatKind(kind) || isImageKind(kind);
   });
   const remedy =
-    'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
+    'live keys have no models. Add a provider in the dashboard, or set its key (such as OPENAI_API_KEY) and start again.';
   if (names.length === 0) return [`No provider is switched on yet: ${remedy}`];
   return [
     `Providers switched on: ${names.join(', ')}.`,

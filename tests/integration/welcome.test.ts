@@ -5,7 +5,7 @@ import { startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const noModels =
-  'live keys have no models. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY and start again.';
+  'live keys have no models. Add a provider in the dashboard, or set its key (such as OPENAI_API_KEY) and start again.';
 const switchedOn: readonly (readonly [
   what: string,
   env: Record<string, string>,

@@ -81,7 +81,7 @@ export function examineSwitchedOn({ providers }: Pick<Config, 'providers'>): Fin
   return on.length === 0
     ? ofProviders.warning(
         'No provider is switched on.',
-        'Set a key such as OPENAI_API_KEY; live keys have no models until then.',
+        'Add a provider in the dashboard, or set its key (such as OPENAI_API_KEY). Live keys have no models until then.',
       )
     : ofProviders.ok(`Switched on: ${on.map(([name]) => name).join(', ')}.`);
 }
