@@ -3,6 +3,7 @@ import { DatePickerInput } from '@mantine/dates';
 import '@mantine/dates/styles.layer.css';
 import { IconCalendar } from '@tabler/icons-react';
 import { useState } from 'react';
+import { daysText } from './time-text.ts';
 import type { DayRange } from './utc-days.ts';
 
 type Props = {
@@ -23,12 +24,12 @@ export function AnyDaysField({ range, today, onRange }: Props) {
       type="range"
       size="xs"
       leftSection={<IconCalendar size={16} aria-hidden />}
-      valueFormat="D MMM YYYY"
+      valueFormatter={daysText}
       value={start === null ? [range.from, range.to] : [start, null]}
       onChange={change}
       allowSingleDateInRange
       maxDate={today}
-      w={220}
+      w={{ base: '100%', xs: 250 }}
     />
   );
 }

@@ -85,7 +85,7 @@ function RangePicker({ presets, preset, onPreset, ...field }: Props) {
         onChange={onPreset}
         data={presets.map((days) => ({ value: days, label: labels[days] }))}
       />
-      <Suspense fallback={<Skeleton h={30} w={220} />}>
+      <Suspense fallback={<Skeleton h={30} w={{ base: '100%', xs: 250 }} />}>
         <AnyDaysField {...field} />
       </Suspense>
       <ZoomOut />

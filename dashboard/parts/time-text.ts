@@ -48,3 +48,9 @@ export function dayText(day: string): string {
     timeZone: 'UTC',
   });
 }
+
+/** `22 Nov 2026 – 25 Nov 2026`, for a field of UTC days. Days that are not chosen are left out. */
+export function daysText({ date }: { readonly date: unknown }): string {
+  const days = [date].flat().filter((day) => typeof day === 'string');
+  return days.map(dayText).join(' – ');
+}

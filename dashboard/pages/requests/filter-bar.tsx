@@ -25,6 +25,7 @@ import { lastDays } from '../../parts/utc-days.ts';
 import { weekHourText } from '../../parts/week-hour.ts';
 import { usdText } from '../../parts/money-text.ts';
 import { durationText } from '../../parts/number-text.ts';
+import { daysText } from '../../parts/time-text.ts';
 import { endpointNames, outcomeNames, toSearch, type Filters } from './request-filters.ts';
 
 type Props = { readonly filters: Filters; readonly setFilters: (patch: Search) => void };
@@ -258,7 +259,7 @@ function Days({ filters, setFilters }: Props) {
         type="range"
         placeholder="All days (UTC)"
         leftSection={<IconCalendar size={16} aria-hidden />}
-        valueFormat="D MMM YYYY"
+        valueFormatter={daysText}
         value={rangeStart === null ? [from, to] : [rangeStart, null]}
         onChange={change}
         allowSingleDateInRange

@@ -85,6 +85,15 @@ export function Page() {
   );
 }
 
+const nothingOnSale = {
+  title: 'No model is on sale yet',
+  text: 'Switch on a provider: the groups below have the models that each brings.',
+};
+const noMatch = {
+  title: 'No matching models',
+  text: 'Remove a filter or shorten the search. The groups below have the models that are not on sale.',
+};
+
 type OnOpen = (id: string, section?: Section) => void;
 
 function isView(text: string | undefined): text is View {
@@ -99,6 +108,7 @@ function Models({ onOpen, ...parts }: Parts & { readonly onOpen: OnOpen }) {
     provider,
   }));
   const groups = groupsOf(catalogue.data.filter((model) => modelMatches(model, filters)));
+  const sellsNone = groupsOf(catalogue.data).live.length === 0;
   const providers = [
     ...new Set(catalogue.data.flatMap(({ routes }) => routes.map(({ provider }) => provider))),
   ].toSorted();
@@ -112,13 +122,7 @@ function Models({ onOpen, ...parts }: Parts & { readonly onOpen: OnOpen }) {
       rowKey={({ id }) => id}
       onOpen={({ id, type }) => onOpen(id, type === 'image' ? 'image_models' : undefined)}
       dense
-      empty={
-        <EmptyState
-          icon={IconBook2}
-          title="No matching models"
-          text="Remove a filter or shorten the search. The groups below have the models that are not on sale."
-        />
-      }
+      empty={<EmptyState icon={IconBook2} {...(sellsNone ? nothingOnSale : noMatch)} />}
     />
   );
   const others = [
