@@ -80,10 +80,7 @@ for (const { name, path, body } of endpoints) {
       const { key, account, receiver } = await customer();
       two.play(name, [answerStatus(500)], [answerContent(name, { text: 'yes', tokens })]);
       const reply = await ok(
-        two.gateway.post(path, {
-          key,
-          body: body({ model: `two-${name}`, stream }),
-        }),
+        two.gateway.post(path, { key, body: body({ model: `two-${name}`, stream }) }),
       );
       const { request, calls, holds, settlements, steps } = await receiver.requestTrace(
         reply.requestId,

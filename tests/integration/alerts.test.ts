@@ -29,10 +29,7 @@ before(async () => {
   stripe = await startStripe(hooks);
   receiver = await startWebhookReceiver();
   gateway = await startGateway(
-    {
-      stripe: stripe.config,
-      alerts: { allowed_hosts: [receiver.host] },
-    },
+    { stripe: stripe.config, alerts: { allowed_hosts: [receiver.host] } },
     { clock, tuning: stripe.tuning },
   );
   stripe.sendTo(gateway.url);

@@ -250,10 +250,7 @@ function answerPassed(body: Record<string, unknown>, form: HostForm): Answer {
   return { status: 200, body: answer, billedMicros: tokensOf(number) };
 }
 
-type Answered = {
-  readonly custom_id: string;
-  readonly response: { readonly request_id: string };
-};
+type Answered = { readonly custom_id: string; readonly response: { readonly request_id: string } };
 
 /** In a batch, a microdollar for each token of the input. */
 const inBatches = { input: 2, output: 0, batch: 0.5 };

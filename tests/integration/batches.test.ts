@@ -304,9 +304,9 @@ test('a batch is held for as a whole, and each line is settled by itself', async
     names(4).map((name) => lineOf(name)),
   );
   assert.equal((await balanceOf(made)).heldMicros, 4 * one);
-  const { data } = await gateway.get('/v1/balance', { key: made.key }).then((reply) => ({
-    data: reply.json<{ balance_cents: number }>(),
-  }));
+  const { data } = await gateway
+    .get('/v1/balance', { key: made.key })
+    .then((reply) => ({ data: reply.json<{ balance_cents: number }>() }));
   assert.equal(data.balance_cents, Math.floor((creditUsd * 1_000_000 - 4 * one) / 10_000));
   open();
   await end(made, batch.id);

@@ -245,10 +245,7 @@ const emptyEnds = [
 const callPieces = [
   { name: 'look', willContinue: true },
   { name: 'look', args: { city: 'Oslo' }, willContinue: true },
-  {
-    name: 'look',
-    partialArgs: [{ jsonPath: '$.city', stringValue: 'Os', willContinue: true }],
-  },
+  { name: 'look', partialArgs: [{ jsonPath: '$.city', stringValue: 'Os', willContinue: true }] },
 ];
 
 type LostRow = {

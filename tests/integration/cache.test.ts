@@ -21,10 +21,7 @@ let clock: TestClock;
 let gateway: TestGateway<RunningApp>;
 
 before(async () => {
-  const config = {
-    limits: { hold_slice_tokens: 256 },
-    log: { level: 'info' },
-  };
+  const config = { limits: { hold_slice_tokens: 256 }, log: { level: 'info' } };
   clock = new TestClock();
   gateway = await startGateway(config, { clock, tuning: { storedAnswerBytes: 20_000 } });
 });

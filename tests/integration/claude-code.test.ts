@@ -71,12 +71,7 @@ test('an answer says how much of the fullest cap is used', async () => {
     { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.19' },
     { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.39' },
     { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.58' },
-    {
-      ...common,
-      ...warned,
-      'overage-utilization': '0.78',
-      'overage-surpassed-threshold': '0.75',
-    },
+    { ...common, ...warned, 'overage-utilization': '0.78', 'overage-surpassed-threshold': '0.75' },
   ];
   // None is used yet: of equal caps the one that resets last.
   const first = notices(await gateway.ask(messages, key, whole));

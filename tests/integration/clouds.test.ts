@@ -134,9 +134,7 @@ before(async () => {
           prices: { input: 1, output: 1 },
         },
       },
-      image_models: {
-        'gpt-image-flare': { routes: [{ provider: 'keyed', model: 'my-images' }] },
-      },
+      image_models: { 'gpt-image-flare': { routes: [{ provider: 'keyed', model: 'my-images' }] } },
       retries: { max_attempts: 1 },
     };
   });
@@ -673,10 +671,7 @@ test('Claude on Vertex gets the betas that are known there', async () => {
   assert.equal(reply.status, 200, reply.text);
   assert.equal(asked[0]!.headers['anthropic-beta'], 'claude-code-20250219,effort-2025-11-24');
   assert.deepEqual((asked[0]!.body as JsonObject)['messages'], [
-    {
-      role: 'user',
-      content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }],
-    },
+    { role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] },
   ]);
   assert.equal((asked[0]!.body as JsonObject)['cache_control'], undefined);
   assert.match(

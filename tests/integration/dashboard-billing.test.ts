@@ -12,9 +12,7 @@ const hooks = hooksOfFile();
 
 const stripe = await startStripe(hooks);
 const gateway = await startGateway(
-  {
-    stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } },
-  },
+  { stripe: { ...stripe.config, top_up_usd: { min: 5, max: 500, choices: [50, 10] } } },
   { tuning: stripe.tuning },
 );
 stripe.sendTo(gateway.url);
@@ -58,9 +56,7 @@ test('an owner tops up: the checkout has the requested amount, and the balance r
 test('a card fee is shown in the overview and added to the checkout', async (t) => {
   const local = await startStripe(t);
   const charging = await startGateway(
-    {
-      stripe: { ...local.config, fee_percent: 2.9, fee_fixed_cents: 30 },
-    },
+    { stripe: { ...local.config, fee_percent: 2.9, fee_fixed_cents: 30 } },
     { tuning: local.tuning },
   );
   t.after(() => charging.stop());

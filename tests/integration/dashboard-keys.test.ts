@@ -154,12 +154,7 @@ test('a cap and a model list apply to the next request and can be removed', asyn
   const now = await read(key.id);
   assert.deepEqual(
     { ...now, today: null, this_month: null, last_used_at: null },
-    {
-      ...key,
-      today: null,
-      this_month: null,
-      last_used_at: null,
-    },
+    { ...key, today: null, this_month: null, last_used_at: null },
   );
 });
 

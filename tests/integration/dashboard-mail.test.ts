@@ -181,10 +181,7 @@ test("an address's owner takes over a sign-up by someone else, without that pers
   await ok(squatter.post('/profile/second-factor', { password }));
   await setRows(gateway.database, 'users', { email }, { two_factor_enabled: 1 });
   await ok(
-    visitor(gateway).post('/auth/password-reset/complete', {
-      token,
-      password: 'another password',
-    }),
+    visitor(gateway).post('/auth/password-reset/complete', { token, password: 'another password' }),
   );
   const owner = await enter(email, 'another password');
   assert.partialDeepStrictEqual((await owner.get('/profile')).json(), {

@@ -48,11 +48,7 @@ before(async () => {
   );
   const provider = new Provider(issuer, {
     clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris: callbacks }],
-    claims: {
-      openid: ['sub'],
-      email: ['email', 'email_verified'],
-      profile: ['name'],
-    },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     conformIdTokenClaims: false,
     findAccount: async (_context: unknown, id: string) => ({
       accountId: id,

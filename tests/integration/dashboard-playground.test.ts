@@ -115,10 +115,7 @@ test('a key in the header changes nothing', async () => {
   ];
   const headers = { authorization: `Bearer ${other.key}`, 'x-api-key': 'tg_live_nonsense' };
   const reply = await ok(
-    member.send('POST', pathOf(key, '/v1/responses'), {
-      body: requests[0]!.body,
-      headers,
-    }),
+    member.send('POST', pathOf(key, '/v1/responses'), { body: requests[0]!.body, headers }),
   );
   const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
   assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);

@@ -52,9 +52,7 @@ test('the second factor is off until a code confirms it', async () => {
     next: 'done',
   });
   await ok(
-    user.post('/profile/second-factor/confirm', {
-      code: new Authenticator(secret).nextCode(),
-    }),
+    user.post('/profile/second-factor/confirm', { code: new Authenticator(secret).nextCode() }),
   );
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
     second_factor: { enabled: true, backup_codes_left: 10 },

@@ -222,10 +222,7 @@ test('a new password forgets all known browsers except the one that set it', asy
   const [thief, user] = [await signedIn(email), await signedIn(email)];
   await wrongTries(email, 14);
   await ok(
-    user.post('/profile/password', {
-      current_password: password,
-      new_password: newPassword,
-    }),
+    user.post('/profile/password', { current_password: password, new_password: newPassword }),
   );
   assert.equal((await attempt({ email, password: 'a wrong password' }, thief)).status, 429);
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);

@@ -391,10 +391,7 @@ test('an export of a day that does not exist is refused, and no file begins', as
 test('a client that leaves during the download harms nothing', async () => {
   const { request, response } = gateway.open(
     `/dashboard-api/accounts/${member.account}/usage.csv?mode=test`,
-    {
-      method: 'GET',
-      headers: { cookie: member.cookie },
-    },
+    { method: 'GET', headers: { cookie: member.cookie } },
   );
   const answer = await response;
   answer.once('data', () => request.destroy());

@@ -144,10 +144,7 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
 });
 
 test('models on sale that end or have ended are a warning, and an alias of nothing is an error', async (t) => {
-  const model = {
-    routes: [{ provider: 'local', model: 'old' }],
-    prices: { input: 1, output: 1 },
-  };
+  const model = { routes: [{ provider: 'local', model: 'old' }], prices: { input: 1, output: 1 } };
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
   const program = await install(t, {
     config: {

@@ -249,10 +249,7 @@ describe('a host that fails or lies', () => {
   const second = [[5, 0.5, 0.5]];
   const faults: Readonly<Record<string, { readonly script: Script; readonly lost: number }>> = {
     'answers too few vectors': { script: answerJson({ data: [] }), lost: 2 },
-    'answers a hole': {
-      script: answerJson({ data: [{ index: 1, embedding: [1] }] }),
-      lost: 2,
-    },
+    'answers a hole': { script: answerJson({ data: [{ index: 1, embedding: [1] }] }), lost: 2 },
     'answers text in a vector': {
       script: answerJson({ data: [{ index: 0, embedding: ['1', null] }] }),
       lost: 2,
@@ -482,10 +479,7 @@ describe('in the sandbox', () => {
 test('answers of thousands of vectors share the memory for them, or are refused while it is full', async () => {
   const made = await newKey({ mode: 'test' });
   const askFor = (count: number, key = made) =>
-    ask(key, {
-      model: 'text-embedding-3-small',
-      input: Array.from({ length: count }, String),
-    });
+    ask(key, { model: 'text-embedding-3-small', input: Array.from({ length: count }, String) });
   const { longAnswers } = gateway.program.app.gateway;
   const all = Number.MAX_SAFE_INTEGER;
   const first = await longAnswers.test.enter(all);

@@ -85,10 +85,7 @@ async function startSix(
           [`silent${place}`, provider('http://127.0.0.1:1/v1')],
         ]),
       ),
-      models: {
-        ...models,
-        mixed: modelTo(['silent0', 'p1', 'p2']),
-      },
+      models: { ...models, mixed: modelTo(['silent0', 'p1', 'p2']) },
       image_models: images,
       retries: { max_attempts },
     },

@@ -238,12 +238,7 @@ const cells: readonly Cell[] = [
   [
     'responses',
     { tools: [{ type: 'hologram' }] },
-    {
-      R: 'ignored:tools[0]',
-      C: 'ignored:tools[0]',
-      M: 'ignored:tools[0]',
-      G: 'ignored:tools[0]',
-    },
+    { R: 'ignored:tools[0]', C: 'ignored:tools[0]', M: 'ignored:tools[0]', G: 'ignored:tools[0]' },
   ],
   ['responses', { tools: [{ type: 'code_interpreter' }] }, { R: '400:tools[0].type' }],
   [
@@ -273,12 +268,7 @@ const cells: readonly Cell[] = [
   [
     'chat',
     { tools: [{ type: 'web_search' }], tool_choice: 'auto', parallel_tool_calls: false },
-    {
-      R: 'ignored:tools[0]',
-      C: 'ignored:tools[0]',
-      M: 'ignored:tools[0]',
-      G: 'ignored:tools[0]',
-    },
+    { R: 'ignored:tools[0]', C: 'ignored:tools[0]', M: 'ignored:tools[0]', G: 'ignored:tools[0]' },
   ],
   [
     'chat',

@@ -66,10 +66,7 @@ const ending = {
   groundingMetadata: { groundingChunks: [{ web: { uri: 'https://a.example/', title: 'A' } }] },
   urlContextMetadata: {
     urlMetadata: [
-      {
-        retrievedUrl: 'https://a.example/',
-        urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS',
-      },
+      { retrievedUrl: 'https://a.example/', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
     ],
   },
 };
@@ -289,9 +286,7 @@ test('calls of Google’s tools are shown by the Gemini API alone; elsewhere the
     toolCall: { id: 's1', toolType: 'URL_CONTEXT', args: { urls: ['https://a.example/'] } },
     thoughtSignature: 'Y2FsbA==',
   };
-  const shown = {
-    toolResponse: { id: 's1', toolType: 'URL_CONTEXT', response: { text: 'Käse' } },
-  };
+  const shown = { toolResponse: { id: 's1', toolType: 'URL_CONTEXT', response: { text: 'Käse' } } };
   const turns = [
     contents[0],
     { role: 'model', parts: [call, shown] },

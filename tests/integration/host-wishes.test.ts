@@ -343,11 +343,7 @@ test('tools that may not be called are not offered to a host that cannot be told
 test('test mode plays Cohere in its own words: a forced call, a stop sequence and a schema', async () => {
   const made = await gateway.makeKey({ mode: 'test' });
   const ask = async (asked: JsonObject) => {
-    const body = {
-      model: 'a-cohere-model',
-      messages: [{ role: 'user', content: 'Hi' }],
-      ...asked,
-    };
+    const body = { model: 'a-cohere-model', messages: [{ role: 'user', content: 'Hi' }], ...asked };
     const reply = await gateway.post('/v1/chat/completions', { key: made.key, body });
     assert.equal(reply.status, 200, reply.text);
     const answer = JSON.parse(reply.text) as {

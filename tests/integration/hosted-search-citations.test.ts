@@ -77,9 +77,7 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Cli
   responses: {
     path: () => '/v1/responses',
     body: { input: 'How high?', tools: [{ type: 'web_search' }] },
-    near: {
-      tools: [{ type: 'web_search', search_context_size: 'low', user_location: place }],
-    },
+    near: { tools: [{ type: 'web_search', search_context_size: 'low', user_location: place }] },
     fewPages: true,
     answerOf: async (reply, stream) => {
       if (!stream) return reply.json<Json>();
@@ -133,9 +131,7 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Cli
       messages: [{ role: 'user', content: 'How high?' }],
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
     },
-    near: {
-      tools: [{ type: 'web_search_20250305', name: 'web_search', user_location: place }],
-    },
+    near: { tools: [{ type: 'web_search_20250305', name: 'web_search', user_location: place }] },
     fewPages: false,
     answerOf: async (reply, stream) => {
       if (!stream) return reply.json<Json>();

@@ -306,11 +306,7 @@ test('the hold covers the longest turns, with all results and all output read ag
     const whole = messagesTurns.whole({ ...searchTurn(`q${turns}`), text });
     return answerJson({ ...whole, usage })(response, request);
   });
-  const { reply } = await ask({
-    model: 'flat',
-    max_output_tokens: 8_000,
-    max_tool_calls: 5,
-  });
+  const { reply } = await ask({ model: 'flat', max_output_tokens: 8_000, max_tool_calls: 5 });
   assert.equal(reply.status, 200, reply.text);
   assert.deepEqual(limits, [8_000, 1_000, 850, 700, 550, 400]);
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= (await holdOf(reply)));

@@ -48,10 +48,7 @@ const clients = {
   },
   chat: {
     path: '/v1/chat/completions',
-    body: {
-      messages: [{ role: 'user', content: 'x' }],
-      web_search_options: {},
-    },
+    body: { messages: [{ role: 'user', content: 'x' }], web_search_options: {} },
   },
 };
 const exact = ['answers', 'refuses', 'breaks down', 'sends JSON'];
