@@ -26,14 +26,17 @@ export type KnownProvider = {
    * The path of its list of models, from the base URL. null: it has none. Left out: that of its kind.
    */
   readonly modelsPath?: string | null;
-  /** Fields of messages that its Chat refuses with an error, even if they are null. Left out: none. */
+  /**
+   * Fields of messages that its Chat refuses with an error, even if they are null. `cache_control`: of
+   * their parts and of tools, too. Left out: none.
+   */
   readonly refusedHistory?: readonly string[];
   /** What its Chat wants otherwise than OpenAI's. Left out: nothing. */
   readonly wishes?: HostWishes;
 };
 
-/** Fields that OpenAI, and so the gateway, writes into every answer. */
-const openAisOwn = ['refusal', 'annotations'];
+/** What OpenAI, and so the gateway, writes into every answer, and Anthropic's marks. */
+const vendorsOwn = ['refusal', 'annotations', 'cache_control'];
 
 const reasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
@@ -95,7 +98,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   mistral: {
     ...compatible('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-    refusedHistory: [...reasoning, ...openAisOwn, 'name'],
+    refusedHistory: [...reasoning, ...vendorsOwn, 'name'],
     wishes: {
       only: mistralFields,
       renamed: { seed: 'random_seed' },
@@ -119,9 +122,9 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   groq: {
     ...compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-    refusedHistory: ['reasoning_details', 'name', 'function_call', ...openAisOwn],
+    refusedHistory: ['reasoning_details', 'name', 'function_call', ...vendorsOwn],
     wishes: {
-      refused: ['logprobs', 'top_logprobs', 'logit_bias'],
+      refused: ['logprobs', 'top_logprobs', 'logit_bias', 'cache_control'],
       reasoningIn: 'reasoning',
       batches: 'openai',
       speech: { formats: ['wav'] },
@@ -134,9 +137,9 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   cerebras: {
     ...compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-    refusedHistory: ['reasoning_details'],
+    refusedHistory: ['reasoning_details', 'cache_control'],
     wishes: {
-      refused: ['frequency_penalty', 'presence_penalty', 'logit_bias'],
+      refused: ['frequency_penalty', 'presence_penalty', 'logit_bias', 'cache_control'],
       renamed: { max_tokens: 'max_completion_tokens' },
       reasoningIn: 'reasoning',
     },
@@ -183,7 +186,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     kind: 'cohere',
     baseUrl: 'https://api.cohere.com',
     keyVariable: 'COHERE_API_KEY',
-    refusedHistory: ['name', 'function_call', 'reasoning', 'reasoning_details', ...openAisOwn],
+    refusedHistory: ['name', 'function_call', 'reasoning', 'reasoning_details', ...vendorsOwn],
     wishes: {
       only: cohereFields,
       renamed: { stop: 'stop_sequences', top_p: 'p', top_k: 'k' },
@@ -220,9 +223,18 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   perplexity: {
     ...compatible('https://api.perplexity.ai', 'PERPLEXITY_API_KEY'),
     modelsPath: '/v1/models',
-    refusedHistory: [...reasoning, ...openAisOwn],
+    refusedHistory: [...reasoning, ...vendorsOwn],
     wishes: {
-      refused: ['stream_options', 'stop', 'seed', 'top_k', 'user', 'store', 'logit_bias'],
+      refused: [
+        'stream_options',
+        'stop',
+        'seed',
+        'top_k',
+        'user',
+        'store',
+        'logit_bias',
+        'cache_control',
+      ],
       lacksTools: true,
       embeddings: {
         path: '/v1/embeddings',
@@ -282,7 +294,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   // Each of its models refuses fields that it does not know.
   nvidia: {
     ...compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
-    refusedHistory: [...reasoning, ...openAisOwn],
+    refusedHistory: [...reasoning, ...vendorsOwn],
     wishes: { only: nvidiaFields },
   },
   huggingface: compatible('https://router.huggingface.co/v1', 'HF_TOKEN'),

@@ -78,18 +78,22 @@ const answered =
   };
 
 const openAiWords = inMessages('refusal annotations');
+/** Anthropic's, of parts, of messages and of tools. */
+const marks: Rule = (body) => (JSON.stringify(body).includes('"cache_control"') ? 'a mark' : '');
 
 const strict: Readonly<Record<string, readonly Rule[]>> = {
   groq: [
     fields('logprobs top_logprobs logit_bias'),
     inMessages('name reasoning_content reasoning_details function_call'),
     answered('no reasoning', ({ reasoning }) => reasoning === 'Thought.'),
+    marks,
   ],
   cerebras: [
     fields('frequency_penalty presence_penalty logit_bias max_tokens'),
     wants('max_completion_tokens'),
     inMessages('reasoning_content'),
     answered('no reasoning', ({ reasoning }) => reasoning === 'Thought.'),
+    marks,
   ],
   xai: [inMessages('name'), inFunctions('strict')],
   mistral: [
@@ -101,6 +105,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
     choices('auto none any named'),
     inMessages('reasoning_content reasoning reasoning_details name audio function_call'),
     openAiWords,
+    marks,
   ],
   deepseek: [
     fields('seed top_k'),
@@ -141,7 +146,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
   ],
   fireworks: [choices('auto none any named')],
   deepinfra: [choices('auto none'), stringResults],
-  perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords],
+  perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords, marks],
   nvidia: [
     only(
       'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice response_format',
@@ -185,6 +190,7 @@ function refusing(rules: readonly Rule[], answer: Script): Script {
 const named = { type: 'function', function: { name: 'f' } };
 const schema = { type: 'object', properties: { q: { type: 'string' } } };
 
+const mark = { cache_control: { type: 'ephemeral' } };
 /** What the clients' SDKs send, with an earlier answer, its call and its result. */
 const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => JsonObject>> = {
   '/v1/chat/completions': (choice, hasTools) => ({
@@ -216,12 +222,14 @@ const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => J
       ...(hasTools
         ? [{ role: 'tool', tool_call_id: 'abcdefghi', content: [{ type: 'text', text: 'r' }] }]
         : []),
-      { role: 'user', content: [{ type: 'text', text: 'Go on.' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Go on.', ...mark }], ...mark },
     ],
+    ...mark,
     ...(hasTools && {
       tools: ['f', ...(choice === 'some' ? ['g'] : [])].map((name) => ({
         type: 'function',
-        function: { name, strict: true, parameters: schema },
+        function: { name, strict: true, parameters: schema, ...mark },
+        ...mark,
       })),
       tool_choice:
         choice === 'named'

@@ -4,6 +4,7 @@
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiChatCallId, isMistral } from '../call-ids.ts';
+import { editAt, editFields, editItems } from '../edit-json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { readDetail } from './reasoning.ts';
@@ -24,7 +25,7 @@ export function maySign({ vendor }: Signature, model: string): boolean {
 
 /** OpenAI's API knows no fields of other hosts. */
 const openAiRefuses =
-  'reasoning_content reasoning reasoning_details thinking_blocks images extra_content provider_specific_fields audio_content'.split(
+  'reasoning_content reasoning reasoning_details thinking_blocks images extra_content provider_specific_fields audio_content cache_control'.split(
     ' ',
   );
 
@@ -70,7 +71,12 @@ function relayMessage(
     const relayed = calls.map((call: unknown) => relayCall(call, { target, fitId, ignored }));
     if (relayed.some((call, index) => call !== calls[index])) edits.tool_calls = relayed;
   }
-  for (const field of refusedHistory(target)) {
+  const refused = refusedHistory(target);
+  if (refused.includes(cacheMark)) {
+    const content = editItems(message.content, (part) => withoutMark(part, ignored));
+    if (content !== message.content) edits.content = content;
+  }
+  for (const field of refused) {
     const value = message[field];
     if (value === undefined) continue;
     edits[field] = undefined;
@@ -85,6 +91,27 @@ function relayMessage(
     }
   }
   return Object.keys(edits).length === 0 ? message : { ...message, ...edits };
+}
+
+const cacheMark = 'cache_control';
+
+/** Leaves out the mark of a part or a tool for Anthropic's cache. */
+function withoutMark(marked: JsonObject, ignored: Set<string>): JsonObject {
+  if (!Object.hasOwn(marked, cacheMark)) return marked;
+  ignored.add(cacheMark);
+  return editFields(marked, { [cacheMark]: undefined });
+}
+
+/** Leaves out the marks of tools where the host refuses them. */
+export function withoutToolMarks(
+  tools: unknown,
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): unknown {
+  if (!refusedHistory(target).includes(cacheMark)) return tools;
+  return editItems(tools, (tool) =>
+    editAt(withoutMark(tool, ignored), ['function'], (called) => withoutMark(called, ignored)),
+  );
 }
 
 function isOwnDetail(detail: unknown, model: string): boolean {

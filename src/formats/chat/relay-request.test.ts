@@ -221,6 +221,18 @@ test('refusals and annotations of earlier answers are not sent where the host re
   assert.deepEqual(sent({ content: 'y', annotations }), [{ content: 'y' }, ['annotations']]);
 });
 
+test('marks of Anthropic’s cache are left out for OpenAI itself, and kept for other hosts', () => {
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const content = [{ type: 'text', text: 'x', ...mark }];
+  const tools = [{ type: 'function', function: { name: 'f', parameters: {}, ...mark }, ...mark }];
+  const given = { messages: [{ role: 'user', content, ...mark }], tools };
+  const kept = relay(given, { isOpenAi: false });
+  assert.equal(JSON.stringify(kept.body).split('"cache_control"').length - 1, 4);
+  const { body, ignored } = relay(given, { isOpenAi: true });
+  assert.doesNotMatch(JSON.stringify(body), /cache_control/);
+  assert.deepEqual([...new Set(ignored)], ['cache_control']);
+});
+
 test('Google’s signature of a call is left out and listed for other models', () => {
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
   const signed = { ...call, extra_content: { google: { thought_signature: 's' } } };

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editAt, editFields, editItems, withoutNulls } from '../edit-json.ts';
 import type { UpstreamTarget } from '../format.ts';
+import { withoutToolMarks } from './foreign-history.ts';
 import { fitOutputSchema, fitParameters } from './write-request.ts';
 
 /** Adds to `ignored` the keywords that move into a description. */
@@ -11,7 +12,7 @@ export function relaySchemas(
   target: UpstreamTarget,
   ignored: Set<string>,
 ): JsonObject {
-  const tools = editItems(body.tools, (tool) =>
+  const tools = editItems(withoutToolMarks(body.tools, target, ignored), (tool) =>
     editAt(tool, ['function'], (described) => {
       const parameters = isObject(described.parameters) ? described.parameters : null;
       const { schema, lost } = fitParameters({ parameters, strict: null }, target);
