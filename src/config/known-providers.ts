@@ -55,6 +55,8 @@ const mistralFields =
     ' ',
   );
 
+const thinkingDisabled = { thinking: { type: 'disabled' } };
+
 /** npm `cohere-ai` 8.1. providers/cohere writes the last three in Cohere's own words. */
 const cohereFields =
   'model messages stream max_tokens stop_sequences temperature p k seed frequency_penalty presence_penalty tools tool_choice response_format reasoning_effort'.split(
@@ -84,6 +86,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // Its gaps are filled by some models, one text at a time (api-docs.deepseek.com, read 2026-11-29).
     wishes: {
       refused: ['seed', 'top_k'],
+      // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-30)
+      notThinking: thinkingDisabled,
       // github.com/QwenLM/qwen-code/pull/2320 (read 2026-11-30)
       stringContents: 'all',
       // api-docs.deepseek.com/guides/chat_prefix_completion (read 2026-11-30)
@@ -150,6 +154,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
     wishes: {
       refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'seed', 'top_k'],
+      // platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model (read 2026-11-30)
+      notThinking: thinkingDisabled,
       // platform.kimi.ai/docs/api/partial (read 2026-11-30)
       prefill: { mark: 'partial' },
     },
@@ -160,6 +166,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     refusedHistory: ['name'],
     wishes: {
       refused: ['presence_penalty', 'frequency_penalty'],
+      // github.com/theopenco/llmgateway/pull/3049 (read 2026-11-30)
+      notThinking: thinkingDisabled,
       refusedOfTools: ['strict'],
       toolChoices: { required: null, named: null, none: null },
     },
@@ -176,6 +184,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     ...compatible('https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'DASHSCOPE_API_KEY'),
     wishes: {
       refused: ['frequency_penalty'],
+      // github.com/BerriAI/litellm/pull/40959 (read 2026-11-30)
+      notThinking: { enable_thinking: false },
       embeddings: { itemsMax: 10, encodingField: null, takesUser: false },
       rerank: { path: '/compatible-api/v1/reranks', isAtOrigin: true },
       completions: { onlyIfNeeded: true },

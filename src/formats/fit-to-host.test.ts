@@ -118,6 +118,13 @@ test('results of tools become strings where the host wants them', () => {
   ]);
 });
 
+test('a model that shall not think is told so in the host’s words', () => {
+  const wishes = { notThinking: { thinking: { type: 'disabled' } } };
+  const fit = (effort: string) => JSON.stringify(fitToHost({ reasoning_effort: effort }, wishes));
+  assert.equal(fit('none'), '{"body":{"thinking":{"type":"disabled"}},"ignored":[]}');
+  assert.equal(fit('low'), '{"body":{"reasoning_effort":"low"},"ignored":[]}');
+});
+
 test('a body that fits is the same object', () => {
   assert.equal(fitToHost(body, { refused: ['absent'] }).body, body);
 });

@@ -28,6 +28,7 @@ export function fitToHost(
   const edited = editFields(body, {
     ...fitNumbers(body, wishes, ignored),
     ...fitTools(body, wishes, ignored),
+    ...(body['reasoning_effort'] === 'none' && toldNotToThink(wishes)),
     ...fitHistory(body, wishes),
   });
   const { renamed = {} } = wishes;
@@ -66,6 +67,11 @@ function fitNumbers(body: JsonObject, { ranges = {} }: HostWishes, ignored: Set<
     ignored.add(name);
   }
   return edits;
+}
+
+/** Hosts that do not know the effort `none` ignore it, and the client would pay for thoughts. */
+function toldNotToThink({ notThinking }: HostWishes): JsonObject | undefined {
+  return notThinking && { ...notThinking, reasoning_effort: undefined };
 }
 
 /** Without a word for `none`, the tools are left out: nothing can be called then either. */

@@ -16,12 +16,15 @@ const known: Readonly<Record<string, string>> = {
   'gpt-6.1-terra': 'none low medium high xhigh max',
   'openai/gpt-oss-120b': 'low medium high',
   'deepseek-v4-pro': 'none low medium high max',
-  'kimi-k3.1-pro': 'low medium high max',
+  'kimi-k3.1-pro': 'low high max',
+  'kimi-k2.6': 'none low medium high',
+  'kimi-k2.7-code': 'low medium high',
   'grok-4.3': 'none low medium high',
   'grok-4.5': 'low medium high',
   'x-ai/grok-4.7': 'low medium high xhigh',
   'glm-5.3': 'low high max',
-  'glm-5.2': 'none low medium high',
+  'glm-5.2': 'none high max',
+  'glm-5.1': 'none low medium high',
 };
 
 for (const [model, efforts] of Object.entries(known)) {
@@ -43,4 +46,9 @@ test('on the straight path a model of another vendor gets the client’s effort'
   assert.equal(fitKnownEffort('xhigh', 'grok-4.7'), 'xhigh');
   assert.equal(fitKnownEffort('xhigh', 'gpt-5'), 'high');
   assert.equal(fitKnownEffort('high', 'gpt-4o'), 'high');
+  assert.equal(fitKnownEffort('none', 'a-model'), 'none');
+  // Kimi would think as much as it can, and GLM refuses it.
+  assert.equal(fitKnownEffort('medium', 'kimi-k3'), 'low');
+  assert.equal(fitKnownEffort('none', 'glm-5.3'), 'low');
+  assert.equal(fitKnownEffort('high', 'qwen/qwen3-32b'), null);
 });

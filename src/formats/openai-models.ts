@@ -14,18 +14,21 @@ const elsewhere: readonly Effort[] = ['none', ...usual];
  * 'gpt-5.2')` is `xhigh`.
  */
 export function fitEffort(effort: Effort, upstreamModel: string): Effort | null {
-  const known = openAiEfforts(upstreamModel) ?? effortsElsewhere(upstreamModel);
-  const fitting = effort === 'none' ? known : known.filter((level) => level !== 'none');
-  return fitting.length === 0 ? null : nearestEffort(effort, fitting);
+  return fitTo(knownEfforts(upstreamModel) ?? elsewhere, effort);
 }
 
 /**
- * For the straight path. The effort for an unknown model is left unchanged: the model says itself
- * what it accepts.
+ * For the straight path: the effort for an unknown model is left unchanged, because the model says
+ * itself what it accepts. Returns null when the model has no level for it.
  */
-export function fitKnownEffort(effort: Effort, upstreamModel: string): Effort {
-  const known = openAiEfforts(upstreamModel);
-  return known ? nearestEffort(effort, known) : effort;
+export function fitKnownEffort(effort: Effort, upstreamModel: string): Effort | null {
+  const known = knownEfforts(upstreamModel);
+  return known ? fitTo(known, effort) : effort;
+}
+
+function fitTo(known: readonly Effort[], effort: Effort): Effort | null {
+  const fitting = effort === 'none' ? known : known.filter((level) => level !== 'none');
+  return fitting.length === 0 ? null : nearestEffort(effort, fitting);
 }
 
 /**
@@ -47,22 +50,25 @@ export function takesVerbosity(upstreamModel: string): boolean {
 const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly Effort[]])[] = [
   // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-21).
   [/deepseek/i, ['none', ...usual, 'max']],
-  // Kimi K3 always thinks: dev.to/aihubmix, "Kimi K3.1 Pro migration guide" (read 2026-11-26).
-  [/kimi-k[3-9]/i, [...usual, 'max']],
+  // Kimi K3 always thinks, as much as it can where it does not know the level; so do these of K2,
+  // which have no levels: docs.rs/synaps-engine/0.11.0 on platform.kimi.ai (read 2026-11-30).
+  [/kimi-k[3-9]/i, ['low', 'high', 'max']],
+  [/kimi-k2(?:\.7|-thinking)/i, usual],
   // Since 4.5 Grok always thinks, and since 4.6 it knows xhigh; 4.20 has no levels:
   // docs.x.ai/developers/model-capabilities/text/reasoning, and
   // github.com/NousResearch/hermes-agent/pull/23435 (read 2026-11-26).
   [/grok-4\.20(?!-multi)/i, []],
   [/grok-4\.5/i, usual],
   [/grok-4\.[6-9]/i, [...usual, 'xhigh']],
-  // docs.bigmodel.cn/api-reference (read 2026-11-26).
+  // docs.bigmodel.cn/api-reference (read 2026-11-26), docs.z.ai/guides/llm/glm-5.2 (2026-11-30).
   [/glm-5\.[3-9]/i, ['low', 'high', 'max']],
+  [/glm-5\.2/i, ['none', 'high', 'max']],
   // At Groq they think or not: npm `groq-sdk` 1.6. Qwen 3.8 has levels.
   [/^qwen\/qwen3(?:-32b|\.6-27b)$/, ['none']],
 ];
 
-function effortsElsewhere(model: string): readonly Effort[] {
-  return documentedElsewhere.find(([name]) => name.test(model))?.[1] ?? elsewhere;
+function knownEfforts(model: string): readonly Effort[] | undefined {
+  return openAiEfforts(model) ?? documentedElsewhere.find(([name]) => name.test(model))?.[1];
 }
 
 /**

@@ -23,6 +23,8 @@ export type HostWishes = {
   };
   /** It cannot use tools at all. */
   readonly lacksTools?: true;
+  /** The fields that tell it not to think. Left out: `reasoning_effort`, which is `none`. */
+  readonly notThinking?: Readonly<Record<string, unknown>>;
   /** Where it reads the reasoning of earlier answers. Left out: in `reasoning_content`. */
   readonly reasoningIn?: 'reasoning' | 'content';
   /** Contents that are only text must be strings: of results of tools, or of every message. */

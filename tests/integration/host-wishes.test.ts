@@ -335,6 +335,23 @@ for (const name of names) {
   }
 }
 
+test('a model that shall not think is told so as its host wants it', async () => {
+  const thinking = { type: 'disabled' };
+  const words = { deepseek: { thinking }, moonshotai: { thinking }, zai: { thinking } };
+  const asked = {
+    '/v1/chat/completions': { reasoning_effort: 'none' },
+    '/v1/messages': { thinking, max_tokens: 99 },
+  };
+  const messages = [{ role: 'user', content: 'Hello' }];
+  for (const [name, told] of Object.entries({ ...words, alibaba: { enable_thinking: false } }))
+    for (const [path, fields] of Object.entries(asked)) {
+      const body = { model: `a-${name}-model`, messages, ...fields };
+      const { asked: sent } = await gateway.recordUpstream(() => gateway.post(path, { key, body }));
+      const { model: _, messages: __, max_tokens: ___, ...rest } = sent[0]!.body as JsonObject;
+      assert.deepEqual(rest, told, `${name} ${path}`);
+    }
+});
+
 test('tools that may not be called are not offered to a host that cannot be told so', async () => {
   for (const name of names.filter((host) => !toolless.includes(host))) {
     const body = { model: `a-${name}-model`, ...requests['/v1/chat/completions']!('some', true) };

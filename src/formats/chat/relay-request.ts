@@ -73,8 +73,9 @@ function fitToModel(
   ignored: string[],
 ): void {
   const effort = asked ? fitKnownEffort(asked, target.model) : null;
+  const isHonoured = asked === 'none' && !target.thinking;
   if (effort && target.thinking) upstream.reasoning_effort = effort;
-  else leaveOutFields(upstream, ['reasoning_effort'], asked === 'none' ? [] : ignored);
+  else leaveOutFields(upstream, ['reasoning_effort'], isHonoured ? [] : ignored);
   leaveOutProbabilities(upstream, ['logprobs', 'top_logprobs', 'logit_bias'], effort, target);
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
 }

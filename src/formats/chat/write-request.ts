@@ -150,7 +150,7 @@ function writeReasoningEffort(
   if (target.thinking && wanted === null) return null;
   const effort = target.thinking ? effortOf(reasoning, target) : null;
   if (effort !== null) return { reasoning_effort: effort };
-  if (wanted !== 'none') ignored.add('reasoning_effort');
+  if (wanted !== 'none' || target.thinking) ignored.add('reasoning_effort');
   return null;
 }
 

@@ -113,8 +113,8 @@ function writeReasoning(
   if (!reasoning) return undefined;
   const summary = refusesSummaries ? null : { summary: 'auto' };
   const wanted = wantedEffort(reasoning);
-  if (wanted === null) return summary ?? undefined;
-  const fitted = fitKnownEffort(wanted, model);
+  const fitted = wanted && fitKnownEffort(wanted, model);
+  if (!fitted) return summary ?? undefined;
   return fitted === 'none' ? { effort: fitted } : { effort: fitted, ...summary };
 }
 
