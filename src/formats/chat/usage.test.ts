@@ -202,12 +202,16 @@ test('usage of Perplexity’s research: its reasoning is beside completion and t
   });
 });
 
-test('usage of older streams of Groq, which is in `x_groq` only', () => {
+test('usage of older streams of Groq is in `x_groq` only, that of Moonshot in the choice', () => {
   const usage = counts(5, 3, { total: 8, queue_time: 0.1 });
   const read = { ...noUsage, inputTokens: 5, outputTokens: 3 };
   assert.deepEqual(readUsage({ x_groq: { id: 'req', usage } }), read);
   assert.deepEqual(readUsage({ usage: null, x_groq: { usage } }), read);
   assert.equal(readUsage({ x_groq: { id: 'req' } }), null);
+  const choice = { index: 0, delta: {}, finish_reason: 'stop' };
+  assert.deepEqual(readUsage({ choices: [{ ...choice, usage }] }), read);
+  assert.deepEqual(readUsage({ choices: [{ ...choice, usage: counts(9, 9) }], usage }), read);
+  assert.equal(readUsage({ choices: [choice, null] }), null);
 });
 
 const anyValue = fc.oneof(

@@ -9,7 +9,7 @@ import {
   type Usage,
 } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 
@@ -58,9 +58,9 @@ function splitSound(
   return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
 }
 
-/** Older streams of Groq have it in `x_groq` only. */
-export function usageOf({ usage, x_groq: own }: JsonObject): unknown {
-  return usage ?? objectOf(own).usage;
+/** Older streams of Groq have it in `x_groq` only, those of Moonshot in the last choice. */
+export function usageOf({ usage, x_groq: own, choices }: JsonObject): unknown {
+  return usage ?? objectOf(own).usage ?? objectOf(listOf(choices)[0]).usage;
 }
 
 /**

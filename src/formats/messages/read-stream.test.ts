@@ -135,6 +135,16 @@ const usages: Record<string, [first: unknown, last: unknown, read: Partial<Usage
     { cache_creation_input_tokens: 0, cache_read_input_tokens: 3_504, output_tokens: 878 },
     { inputTokens: 98, cacheReadTokens: 3_504, outputTokens: 878 },
   ],
+  'the start tells of the cached part of the input in Kimi’s words': [
+    { input_tokens: 230, cache_read_input_tokens: 0, cached_tokens: 200 },
+    { output_tokens: 9, cache_read_input_tokens: 0, cached_tokens: 200 },
+    { inputTokens: 30, cacheReadTokens: 200, outputTokens: 9 },
+  ],
+  'the end tells of it in Kimi’s words': [
+    { input_tokens: 230, output_tokens: 0 },
+    { input_tokens: 230, cached_tokens: 200, output_tokens: 9 },
+    { inputTokens: 30, cacheReadTokens: 200, outputTokens: 9 },
+  ],
 };
 
 for (const [name, [first, last, expected]] of Object.entries(usages)) {

@@ -10,7 +10,7 @@ import { renameBlocks } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
 import { readStop, repairReason } from './stop.ts';
 import { isOpenCall } from './tool-input.ts';
-import { readUsage, writeMessageUsage } from './usage.ts';
+import { inOwnWords, readUsage, writeMessageUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
 import { missingHead } from './write-answer.ts';
 
@@ -26,7 +26,9 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const reported = readUsage(message.usage);
   const counted = countUsage(reported, { ...context, outputBytes });
   const usage =
-    counted === reported ? shownUsage(message.usage) : writeMessageUsage(counted, context.request);
+    counted === reported
+      ? shownUsage(inOwnWords(message.usage))
+      : writeMessageUsage(counted, context.request);
   const { toolNames: names } = context;
   const reason = repairReason(message.stop_reason, message.content.some(isOpenCall));
   const named = names ? renameBlocks(message, names.toClient) : message;

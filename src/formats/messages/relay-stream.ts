@@ -15,7 +15,7 @@ import { isOpenCall, withObjectInput } from './tool-input.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
 import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
-import { StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
+import { inOwnWords, StreamUsage, writeMessageUsage, writeUsage } from './usage.ts';
 import { isSearchDone, readSearches } from './web-search.ts';
 import { missingHead } from './write-answer.ts';
 import { withCost, shownUsage } from '../shown-usage.ts';
@@ -150,7 +150,7 @@ class MessageStreamRelay extends AnswerStream {
     const { model, request } = this.context;
     // Clients merge later counts into the start's usage. Without one, SDKs throw.
     const usage = this.progress.usage
-      ? shownUsage(message.usage)
+      ? shownUsage(inOwnWords(message.usage))
       : writeMessageUsage(this.counted(), request);
     const filled = { ...message, ...missingHead(message, this.context), model, usage };
     const relayed = { ...event, message: filled };
@@ -158,7 +158,8 @@ class MessageStreamRelay extends AnswerStream {
   }
 
   #keepEnd(raw: SseEvent, event: JsonObject): string {
-    const { delta, usage } = event;
+    const { delta } = event;
+    const usage = inOwnWords(event.usage);
     if (isObject(delta) && Array.isArray(delta.safeguard_results))
       this.#verdicts = delta.safeguard_results;
     this.#usage.update(usage);
@@ -168,7 +169,8 @@ class MessageStreamRelay extends AnswerStream {
       const reason = repairReason(delta.stop_reason, this.#hasCalls);
       this.progress.stop = readStop(reason, delta.stop_sequence);
       this.progress.isComplete = true;
-      this.#end = { ...event, type: 'message_delta', delta: { ...delta, stop_reason: reason } };
+      const ended = { ...delta, stop_reason: reason };
+      this.#end = { ...event, type: 'message_delta', delta: ended, usage };
       return '';
     }
     // Counts are totals, so those after the stop reason replace earlier ones.
@@ -178,7 +180,7 @@ class MessageStreamRelay extends AnswerStream {
     }
     const shown = shownUsage(usage);
     return frameOf(
-      shown === usage
+      shown === event.usage
         ? raw
         : { event: raw.event, data: JSON.stringify({ ...event, usage: shown }) },
       event,

@@ -8,7 +8,8 @@ import type { AnswerContext, ClientRequest } from '../format.ts';
 import { shownSpeed } from '../service-tiers.ts';
 
 /** A missing or implausible count is 0. Returns null when all are. */
-export function readUsage(value: unknown): Usage | null {
+export function readUsage(reported: unknown): Usage | null {
+  const value = inOwnWords(reported);
   if (!isObject(value)) return null;
   const outputTokens = readTokenCount(value.output_tokens) ?? 0;
   const details = objectOf(value.output_tokens_details);
@@ -21,6 +22,24 @@ export function readUsage(value: unknown): Usage | null {
     // `service_tier` is about capacity that was bought, which is never used.
     ...readTier(value.speed),
   });
+}
+
+/**
+ * Kimi counts cache reads as a part of the input, in `cached_tokens`, and as 0 under Anthropic's name
+ * (github.com/Wei-Shaw/sub2api/pull/497, read 2026-11-30). Returns any other usage unchanged.
+ */
+export function inOwnWords(usage: unknown): unknown {
+  if (!isObject(usage) || (readTokenCount(usage.cache_read_input_tokens) ?? 0) > 0) return usage;
+  const { cached_tokens, ...counts } = usage;
+  const cached = readTokenCount(cached_tokens) ?? 0;
+  if (cached === 0) return usage;
+  const input = readTokenCount(usage.input_tokens);
+  const inside = Math.min(cached, input ?? cached);
+  return {
+    ...counts,
+    ...(input !== null && { input_tokens: input - inside }),
+    cache_read_input_tokens: inside,
+  };
 }
 
 /**
@@ -60,13 +79,15 @@ export class StreamUsage {
   /** Has no output until the stream has sent a total. */
   soFar: Usage | null = null;
 
-  start(usage: unknown): void {
+  start(reported: unknown): void {
+    const usage = inOwnWords(reported);
     if (!isObject(usage)) return;
     this.#merged = { ...usage };
     this.#readMerged();
   }
 
-  update(usage: unknown): void {
+  update(reported: unknown): void {
+    const usage = inOwnWords(reported);
     if (!isObject(usage)) return;
     const countsInput = inputCounts.some((name) => (readTokenCount(usage[name]) ?? 0) > 0);
     const cachedBefore = cachedTokens(this.#merged);
