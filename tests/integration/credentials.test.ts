@@ -53,6 +53,19 @@ test('conversations share the credentials by weight, and each keeps to one', asy
   assert.ok(second > 30 && first > 0, `${second} of 60`);
 });
 
+test('a page of a firewall with a 403 refuses the request, not the credential', async () => {
+  const page = answerJson('<html>Sorry, you have been blocked</html>', {
+    status: 403,
+    headers: { 'content-type': 'text/html; charset=UTF-8' },
+  });
+  gateway.upstream.on(path, page, answerJson(wholeAnswer('chat', content)));
+  const asked = 'Question 0';
+  const [blocked, other] = await usedBy(asked);
+  assert.notEqual(blocked, other);
+  assert.deepEqual(await usedBy(asked), [blocked]);
+  assert.doesNotMatch(gateway.program.output, /refuses its credential/);
+});
+
 test('a refused credential is left at once, and the other one answers', async () => {
   gateway.upstream.on(path, (response, request) =>
     request.headers.authorization === 'Bearer sk-second'

@@ -120,10 +120,19 @@ function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
   return parsed?.ok ? parsed.value : bytes.toString('utf8');
 }
 
-/** Describes an error by its status. The wire format later finds the message in the body. */
+/**
+ * Describes an error by its status. The wire format later finds the message in the body. A 403 with a
+ * page comes from a firewall before the provider, which dislikes one request: as a refused credential
+ * it would take the route out of use for all. It becomes a proxy's error, 502.
+ */
 function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
   const retryAfterSeconds = readRetryAfterSeconds(head.headers, nowMs);
-  return { kind: 'status', status: head.status, message: describeStatus(head), retryAfterSeconds };
+  const said = describeStatus(head);
+  const isPage = head.status === 403 && contentType(head.headers) === 'text/html';
+  const [status, message] = isPage
+    ? [502, `${said}, with a page: a firewall before the provider refuses the request`]
+    : [head.status, said];
+  return { kind: 'status', status, message, retryAfterSeconds };
 }
 
 /**
