@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import type { ImagePrice } from '../../terms/image-model.ts';
 import { picosFromUsd, roundUpToMicro } from '../../lib/money.ts';
-import { megapixelsOf, unitPrice, type PricedImage } from './image-price.ts';
+import { unitPrice, type PricedImage } from './image-price.ts';
 import { loadImageModels } from './load-image-catalog.ts';
 import { loadConfig } from '../../config/load.ts';
 
@@ -79,32 +79,6 @@ describe('one image costs', () => {
       });
     });
   }
-});
-
-test('a started megapixel counts as a whole one', () => {
-  assert.deepEqual(
-    (
-      [
-        [64, 64],
-        [1_024, 1_024],
-        [1_040, 1_024],
-        [2_048, 1_024],
-        [3_840, 2_160],
-      ] as const
-    ).map(([width, height]) => megapixelsOf({ width, height })),
-    [1, 1, 2, 2, 8],
-  );
-});
-
-test("an operator's price gets the account's multiplier but no markup", () => {
-  const price = priceOf({ isListPrice: true, output: { medium: picosFromUsd(0.01) } });
-  const factor = { markup: 1.5, multiplierPpm: 900_000 };
-  assert.equal(unitPrice({ price }, image(), factor)!.listPicos, picosFromUsd(0.009));
-  assert.equal(
-    unitPrice({ price: { ...price, isListPrice: false } }, image(), factor)!.listPicos,
-    picosFromUsd(0.0135),
-  );
-  assert.equal(unitPrice({ price }, image(), factor)!.upstreamPicos, picosFromUsd(0.01));
 });
 
 test('a model or tier without a price gives null', () => {

@@ -45,7 +45,7 @@ export function unitPrice(
 }
 
 /** A megapixel is 1024 × 1024 pixels; a started one counts as a whole one. */
-export function megapixelsOf({ width, height }: PixelSize): number {
+function megapixelsOf({ width, height }: PixelSize): number {
   return Math.ceil((width * height) / pixelsPerMegapixel);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
+import { noUsage, totalInputTokens, type Usage } from '../../canonical/usage.ts';
 import { micros, picosFromUsdPerMillion, type PicosPerToken } from '../../lib/money.ts';
 import type { Model, PriceVersion, TokenPrices } from './model.ts';
 import {
@@ -68,47 +68,32 @@ const factors: fc.Arbitrary<PriceFactor> = fc.record({
   ),
   multiplierPpm: fc.oneof(fc.constant(1_000_000), fc.nat(3_000_000)),
 });
-const appliedPrices: fc.Arbitrary<AppliedPrice> = fc
-  .tuple(versions, factors)
-  .map(([upstream, factor]) => ({ list: listPrices(upstream, factor), upstream }));
+const searchPrices = fc.bigInt(0n, 10n ** 14n);
+const appliedPrices: fc.Arbitrary<Required<Pick<AppliedPrice, 'search'>> & AppliedPrice> = fc
+  .tuple(versions, factors, searchPrices, searchPrices)
+  .map(([upstream, factor, listPicos, upstreamPicos]) => ({
+    list: listPrices(upstream, factor),
+    upstream,
+    search: { listPicos, upstreamPicos },
+  }));
 
 describe('the cost of a request', () => {
   test('is the exact sum of all buckets, rounded up once', () => {
     fc.assert(
-      fc.property(appliedPrices, usages, (price, usage) => {
-        for (const [version, cost] of [
-          [price.list, priceUsage(price, { usage, nowMs: 0 }).costMicros],
-          [price.upstream, priceUsage(price, { usage, nowMs: 0 }).upstreamCostMicros],
+      fc.property(appliedPrices, usages, fc.nat(100), (price, usage, searches) => {
+        const { list, upstream, search } = price;
+        const charged = priceUsage(price, { usage, searches, nowMs: 0 });
+        for (const [version, searchPicos, cost] of [
+          [list, search.listPicos, charged.costMicros],
+          [upstream, search.upstreamPicos, charged.upstreamCostMicros],
         ] as const) {
-          const exact = exactPicos(version, usage);
+          const exact = exactPicos(version, usage) + BigInt(searches) * searchPicos;
           // The smallest whole number of microdollars that is at least the exact price.
           assert(BigInt(cost) * 1_000_000n >= exact);
           assert((BigInt(cost) - 1n) * 1_000_000n < exact || exact === 0n);
         }
-      }),
-    );
-  });
-
-  test('never falls when a bucket grows within its tier', () => {
-    fc.assert(
-      fc.property(appliedPrices, usages, fc.nat(1_000), (price, usage, more) => {
-        const before = priceUsage(price, { usage, nowMs: 0 });
-        const after = priceUsage(price, {
-          usage: { ...usage, outputTokens: usage.outputTokens + more },
-          nowMs: 0,
-        });
-        assert(after.costMicros >= before.costMicros);
-      }),
-    );
-  });
-
-  test('reasoning is part of the output and is not charged twice', () => {
-    fc.assert(
-      fc.property(appliedPrices, usages, (price, usage) => {
-        assert.deepEqual(
-          priceUsage(price, { usage, nowMs: 0 }),
-          priceUsage(price, { usage: { ...usage, reasoningTokens: 0 }, nowMs: 0 }),
-        );
+        const named = charged.priceVersion.includes(`+${search.listPicos}/search`);
+        assert.equal(named, searches > 0, charged.priceVersion);
       }),
     );
   });
@@ -128,7 +113,7 @@ describe('the cost of a request', () => {
       },
       {
         aboveInputTokens: 2_000,
-        prices: usdPrices({ input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWrite1h: 1 }),
+        prices: usdPrices(everyPrice(1)),
       },
     ],
   );
@@ -184,12 +169,9 @@ describe('the cost of a request', () => {
     ];
   for (const [title, usage, costMicros, priceVersion] of cases) {
     test(title, () => {
-      const {
-        terms: _,
-        tier: _tier,
-        ...priced
-      } = priceUsage(price, { usage: { ...zeroUsage(), ...usage }, nowMs: 0 });
-      assert.deepEqual(priced, { costMicros, upstreamCostMicros: costMicros, priceVersion });
+      const priced = priceUsage(price, { usage: { ...noUsage, ...usage }, nowMs: 0 });
+      const expected = { costMicros, upstreamCostMicros: costMicros, priceVersion };
+      assert.partialDeepStrictEqual(priced, expected);
     });
   }
 });
@@ -222,10 +204,14 @@ describe('the price per token of an account', () => {
   });
 
   test('has the markup only on prices that the operator did not set', () => {
-    const { upstream } = applied(
-      { input: 2, output: 3, cacheRead: 1, cacheWrite: 2, cacheWrite1h: 2, audio: 20 },
-      [],
-    );
+    const { upstream } = applied({
+      input: 2,
+      output: 3,
+      cacheRead: 1,
+      cacheWrite: 2,
+      cacheWrite1h: 2,
+      audio: 20,
+    });
     const factor = { markup: 1.25, multiplierPpm: 900_000 };
     assert.equal(listPrices(upstream, factor).base.input, 2_250_000);
     assert.equal(listPrices(upstream, factor).base.audio, 22_500_000);
@@ -234,13 +220,16 @@ describe('the price per token of an account', () => {
   });
 
   test("the operator's cost has neither markup nor multiplier", () => {
-    const { upstream } = applied(
-      { input: 2, output: 3, cacheRead: 1, cacheWrite: 2, cacheWrite1h: 2 },
-      [],
-    );
+    const { upstream } = applied({
+      input: 2,
+      output: 3,
+      cacheRead: 1,
+      cacheWrite: 2,
+      cacheWrite1h: 2,
+    });
     const list = listPrices(upstream, { markup: 2, multiplierPpm: 500_000 });
     const double = listPrices(upstream, { markup: 2, multiplierPpm: 1_000_000 });
-    const usage = { ...zeroUsage(), inputTokens: 10 };
+    const usage = { ...noUsage, inputTokens: 10 };
     const costs = (priced: ReturnType<typeof priceUsage>) => [
       priced.costMicros,
       priced.upstreamCostMicros,
@@ -257,6 +246,7 @@ describe('the amount of a hold', () => {
       audioShare: fc.double({ min: 0, max: 1, noNaN: true }),
       outputTokens: tokens,
       choices: fc.integer({ min: 1, max: 8 }),
+      searches: fc.nat(100),
     })
     .map(({ audioShare, ...request }) => ({
       ...request,
@@ -291,9 +281,11 @@ describe('the amount of a hold', () => {
             outputTokens: Math.floor(request.outputTokens * request.choices * used),
             reasoningTokens: 0,
           };
+          const searches = Math.floor(request.searches * used);
           assert(totalInputTokens(usage) <= most);
           assert(
-            worstCaseMicros(price, request) >= priceUsage(price, { usage, nowMs: 0 }).costMicros,
+            worstCaseMicros(price, request) >=
+              priceUsage(price, { usage, searches, nowMs: 0 }).costMicros,
           );
         },
       ),
@@ -323,8 +315,8 @@ describe('the amount of a hold', () => {
           .flatMap((base) =>
             buckets.map(
               (bucket) =>
-                priceUsage(flat(base), {
-                  usage: { ...zeroUsage(), [bucket]: inputTokensUpper, outputTokens },
+                priceUsage(pricedAt(base), {
+                  usage: { ...noUsage, [bucket]: inputTokensUpper, outputTokens },
                   nowMs: 0,
                 }).costMicros,
             ),
@@ -336,36 +328,26 @@ describe('the amount of a hold', () => {
   });
 
   test('includes the price of a one-hour cache write only if one is possible', () => {
-    const price = applied(
-      { input: 2, output: 0, cacheRead: 1, cacheWrite: 3, cacheWrite1h: 4 },
-      [],
-    );
+    const price = applied({ input: 2, output: 0, cacheRead: 1, cacheWrite: 3, cacheWrite1h: 4 });
     const request = { inputTokensUpper: 10, outputTokens: 1, choices: 1 };
     assert.equal(worstCaseMicros(price, request), 40);
     assert.equal(worstCaseMicros(price, { ...request, cachesLong: false }), 30);
   });
 
   test('never falls when the request grows', () => {
+    const more = fc.nat(1_000);
     fc.assert(
-      fc.property(
-        appliedPrices,
-        requests,
-        fc.nat(1_000),
-        fc.nat(1_000),
-        (price, request, moreInput, moreOutput) => {
-          const larger = {
-            ...request,
-            inputTokensUpper: request.inputTokensUpper + moreInput,
-            audioTokensUpper: request.audioTokensUpper + moreInput,
-            outputTokens: request.outputTokens + moreOutput,
-          };
-          assert(worstCaseMicros(price, larger) >= worstCaseMicros(price, request));
-          assert(
-            worstCaseMicros(price, { ...request, choices: request.choices + 1 }) >=
-              worstCaseMicros(price, request),
-          );
-        },
-      ),
+      fc.property(appliedPrices, requests, more, more, (price, request, moreInput, moreOutput) => {
+        const larger = {
+          ...request,
+          inputTokensUpper: request.inputTokensUpper + moreInput,
+          audioTokensUpper: request.audioTokensUpper + moreInput,
+          outputTokens: request.outputTokens + moreOutput,
+        };
+        const held = worstCaseMicros(price, request);
+        assert(worstCaseMicros(price, larger) >= held);
+        assert(worstCaseMicros(price, { ...request, choices: request.choices + 1 }) >= held);
+      }),
     );
   });
 
@@ -374,29 +356,21 @@ describe('the amount of a hold', () => {
       .oneof(fc.nat(100), fc.nat(10_000_000), fc.nat(2_000_000_000_000))
       .map(micros);
     fc.assert(
-      fc.property(
-        appliedPrices,
-        requests,
-        amounts,
-        (price, { inputTokensUpper, choices }, amountMicros) => {
-          const outputTokens = affordableOutputTokens(price, {
-            amountMicros,
-            inputTokensUpper,
-            choices,
-          });
-          const worst = (output: number) =>
-            worstCaseMicros(price, { inputTokensUpper, outputTokens: output, choices });
-          if (outputTokens > 0) assert(worst(outputTokens) <= amountMicros);
-          if (outputTokens < 100_000_000) assert(worst(outputTokens + 1) > amountMicros);
-        },
-      ),
+      fc.property(appliedPrices, requests, amounts, (price, request, amountMicros) => {
+        const { inputTokensUpper, choices, searches } = request;
+        const sized = { inputTokensUpper, choices, searches };
+        const outputTokens = affordableOutputTokens(price, { ...sized, amountMicros });
+        const worst = (output: number) =>
+          worstCaseMicros(price, { ...sized, outputTokens: output });
+        if (outputTokens > 0) assert(worst(outputTokens) <= amountMicros);
+        if (outputTokens < 100_000_000) assert(worst(outputTokens + 1) > amountMicros);
+      }),
       { numRuns: 1_000 },
     );
   });
 
   test('no output is affordable with an amount of 0, unless it is free', () => {
-    const paid = applied({ input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWrite1h: 1 }, []);
-    const free = applied({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 }, []);
+    const [paid, free] = [applied(everyPrice(1)), applied(everyPrice(0))];
     const request = { amountMicros: micros(0), inputTokensUpper: 10, choices: 1 };
     assert.equal(affordableOutputTokens(paid, request), 0);
     assert.equal(affordableOutputTokens(paid, { ...request, amountMicros: micros(-5) }), 0);
@@ -459,55 +433,31 @@ function exactPicos(version: PriceVersion, usage: Usage): bigint {
 type UsdPrices = Record<Exclude<keyof TokenPrices, 'audio'>, number> & { readonly audio?: number };
 
 function usdPrices(usd: UsdPrices): TokenPrices {
-  return {
-    input: picosFromUsdPerMillion(usd.input),
-    output: picosFromUsdPerMillion(usd.output),
-    cacheRead: picosFromUsdPerMillion(usd.cacheRead),
-    cacheWrite: picosFromUsdPerMillion(usd.cacheWrite),
-    cacheWrite1h: picosFromUsdPerMillion(usd.cacheWrite1h),
-    ...(usd.audio !== undefined && { audio: picosFromUsdPerMillion(usd.audio) }),
-  };
+  const priced = Object.entries(usd).map(([name, one]) => [name, picosFromUsdPerMillion(one)]);
+  return Object.fromEntries(priced) as TokenPrices;
 }
 
-function applied(usd: UsdPrices, tiers: PriceVersion['tiers']): AppliedPrice {
+function applied(usd: UsdPrices, tiers: PriceVersion['tiers'] = []): AppliedPrice {
+  return pricedAt(usdPrices(usd), tiers);
+}
+
+function pricedAt(base: TokenPrices, tiers: PriceVersion['tiers'] = []): AppliedPrice {
   const upstream = {
     version: '0',
     effectiveFromMs: 0,
     isListPrice: false,
-    base: usdPrices(usd),
+    base,
     tiers,
     variants: [],
   };
   return { list: upstream, upstream };
 }
 
-function flat(base: TokenPrices): AppliedPrice {
-  const upstream = {
-    version: '0',
-    effectiveFromMs: 0,
-    isListPrice: true,
-    base,
-    tiers: [],
-    variants: [],
-  };
-  return { list: upstream, upstream };
-}
-
 function versionFrom(day: string): PriceVersion {
-  const { upstream } = applied(
-    { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, cacheWrite1h: 1 },
-    [],
-  );
+  const { upstream } = applied(everyPrice(1));
   return { ...upstream, version: day, effectiveFromMs: Date.parse(day) };
 }
 
-function zeroUsage(): Usage {
-  return {
-    inputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
-  };
+function everyPrice(usd: number): UsdPrices {
+  return { input: usd, output: usd, cacheRead: usd, cacheWrite: usd, cacheWrite1h: usd };
 }

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from '../../../tests/support/property.ts';
-import { noUsage } from '../../canonical/usage.ts';
-import { micros, picosFromUsd, type PicosPerToken } from '../../lib/money.ts';
-import type { PriceVersion } from './model.ts';
-import { affordableOutputTokens, priceUsage, worstCaseMicros, type AppliedPrice } from './price.ts';
+import { picosFromUsd } from '../../lib/money.ts';
 import {
   endpointSearchPrice,
   searchPriceFor,
   type EndpointSearch,
   type SearchPriceQuery,
 } from './search-price.ts';
-
-type Tiers = PriceVersion['tiers'];
 
 const oneToOne = { markup: 1, multiplierPpm: 1_000_000 };
 
@@ -97,33 +91,6 @@ describe('the price of a search', () => {
   });
 });
 
-const picos = fc.nat(1_000_000_000) as fc.Arbitrary<PicosPerToken>;
-const tokenPrices = fc.record({
-  input: picos,
-  output: picos,
-  cacheRead: picos,
-  cacheWrite: picos,
-  cacheWrite1h: picos,
-});
-const prices: fc.Arbitrary<AppliedPrice> = fc
-  .record({
-    base: tokenPrices,
-    tier: tokenPrices,
-    aboveInputTokens: fc.nat(300_000),
-    listPicos: fc.bigInt(0n, 10n ** 14n),
-  })
-  .map(({ base, tier, aboveInputTokens, listPicos }) => {
-    const tiers: Tiers = [{ aboveInputTokens, prices: tier }];
-    const list = { version: '0', effectiveFromMs: 0, isListPrice: true, base, tiers, variants: [] };
-    return { list, upstream: list, search: { listPicos, upstreamPicos: listPicos / 2n } };
-  });
-const requests = fc.record({
-  inputTokensUpper: fc.nat(1_000_000),
-  outputTokens: fc.nat(100_000),
-  choices: fc.constant(1),
-  searches: fc.integer({ min: 0, max: 100 }),
-});
-
 test('a search that nobody bills is sold, and costs the operator nothing', () => {
   const searxng = (toolPrices: NonNullable<EndpointSearch['provider']>['tool_prices']) =>
     ({ kind: 'searxng', tool_prices: toolPrices }) as const;
@@ -147,76 +114,4 @@ test('a search that nobody bills is sold, and costs the operator nothing', () =>
     assert.deepEqual(listPicos, picosFromUsd(listUsd));
     assert.deepEqual(upstreamPicos, picosFromUsd(upstreamUsd));
   }
-});
-
-describe('searches in a charge', () => {
-  test('are added to the tokens exactly, and the sum is rounded up once', () => {
-    fc.assert(
-      fc.property(prices, fc.nat(1_000_000), fc.nat(100), (price, inputTokens, searches) => {
-        const usage = { ...noUsage, inputTokens };
-        const { base, tiers } = price.list;
-        const rate = inputTokens > tiers[0]!.aboveInputTokens ? tiers[0]!.prices.input : base.input;
-        const exact =
-          BigInt(inputTokens) * BigInt(rate) + BigInt(searches) * price.search!.listPicos;
-        const { costMicros, upstreamCostMicros, priceVersion } = priceUsage(price, {
-          usage,
-          searches,
-          nowMs: 0,
-        });
-        assert.equal(
-          priceVersion.endsWith(`+${price.search!.listPicos}/search`),
-          searches > 0,
-          priceVersion,
-        );
-        assert.equal(BigInt(costMicros), (exact + 999_999n) / 1_000_000n);
-        assert(upstreamCostMicros <= costMicros);
-        const without = priceUsage(
-          { list: price.list, upstream: price.upstream },
-          { usage, nowMs: 0 },
-        );
-        assert.equal(
-          priceUsage(price, { usage, searches: 0, nowMs: 0 }).costMicros,
-          without.costMicros,
-        );
-      }),
-    );
-  });
-
-  test('are covered by the hold, for up to the expected searches and input', () => {
-    const used = fc.double({ min: 0, max: 1, noNaN: true });
-    fc.assert(
-      fc.property(prices, requests, used, used, used, (price, request, input, output, searches) => {
-        const usage = {
-          ...noUsage,
-          inputTokens: Math.floor(request.inputTokensUpper * input),
-          outputTokens: Math.floor(request.outputTokens * output),
-        };
-        const charged = priceUsage(price, {
-          usage,
-          searches: Math.floor(request.searches * searches),
-          nowMs: 0,
-        }).costMicros;
-        assert(worstCaseMicros(price, request) >= charged);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test('are reserved before output: the affordable output fits, and one more token does not', () => {
-    fc.assert(
-      fc.property(
-        prices,
-        requests,
-        fc.nat(2_000_000_000).map(micros),
-        (price, request, amountMicros) => {
-          const outputTokens = affordableOutputTokens(price, { ...request, amountMicros });
-          const worst = (tokens: number) =>
-            worstCaseMicros(price, { ...request, outputTokens: tokens });
-          if (outputTokens > 0) assert(worst(outputTokens) <= amountMicros);
-          if (outputTokens < 100_000_000) assert(worst(outputTokens + 1) > amountMicros);
-        },
-      ),
-      { numRuns: 1_000 },
-    );
-  });
 });
