@@ -1,5 +1,6 @@
 // The progress of a new stream, and the failures that a stream of any format can end with.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { makeFailure } from '../canonical/make-failure.ts';
 import { OutputMeter } from '../canonical/output-bytes.ts';
 import { isEventTooDeep } from './event-data.ts';
 import type { StreamProgress } from './format.ts';
@@ -9,17 +10,12 @@ export function newProgress(): StreamProgress {
 }
 
 export function brokenStream(message = 'the stream ended without its last event'): UpstreamFailure {
-  return { kind: 'broken-stream', status: null, message, retryAfterSeconds: null };
+  return makeFailure('broken-stream', message);
 }
 
 /** An event that cannot be read. Its text is cut, because an upstream may send anything. */
 function unreadableStream(message: string): UpstreamFailure {
-  return {
-    kind: 'unreadable',
-    status: null,
-    message: message.slice(0, 300),
-    retryAfterSeconds: null,
-  };
+  return makeFailure('unreadable', message.slice(0, 300));
 }
 
 /** The model's output is not a valid answer: for example, a call without a name. `brokeOff`: as that of `Stop`. */

@@ -1,5 +1,6 @@
 // Shared by all image providers: reads an answer's images by their bytes, and describes failures.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { makeFailure } from '../canonical/make-failure.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
 import type { ImageJobFailed, ImageJobResult, ImageReply } from './image-provider.ts';
 import { wordedFailure } from './worded-failure.ts';
@@ -19,10 +20,8 @@ export function imagesOrFailure(files: readonly Buffer[], countMax: number): Ima
   const unread = Math.min(files.length, countMax) - images.length;
   if (images.length > 0) return { kind: 'images', images, unread };
   const [first] = readings;
-  return failed(
-    unreadable(
-      first?.kind === 'unreadable' ? `the file ${first.problem}` : 'the answer holds no image',
-    ),
+  return unreadable(
+    first?.kind === 'unreadable' ? `the file ${first.problem}` : 'the answer holds no image',
   );
 }
 
@@ -39,14 +38,14 @@ export function failed(failure: UpstreamFailure): ImageJobFailed {
   return { kind: 'failure', failure, requestSent: true };
 }
 
+export function unreadable(message: string): ImageJobFailed {
+  return failed(makeFailure('unreadable', message));
+}
+
 /**
  * The upstream refuses to draw this. The client must change the request, and the upstream is
  * healthy, whatever status it sent.
  */
 export function refused(message: string): UpstreamFailure {
-  return { kind: 'status', status: 400, message, retryAfterSeconds: null };
-}
-
-export function unreadable(message: string): UpstreamFailure {
-  return { kind: 'unreadable', status: null, message, retryAfterSeconds: null };
+  return makeFailure(400, message);
 }

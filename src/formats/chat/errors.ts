@@ -2,6 +2,7 @@
 import { readErrorMessage, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 
@@ -36,13 +37,8 @@ export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamF
   // An error of Mistral or SGLang is an object of its own.
   if (event.event !== 'error' && !chunk.error && chunk.object !== 'error') return null;
   const status = readStatus(isObject(chunk.error) ? chunk.error : chunk);
-  return {
-    kind: status === null ? 'broken-stream' : 'status',
-    status,
-    message: readErrorMessage(chunk) ?? 'the stream reported an error without a message',
-    retryAfterSeconds: null,
-    ...readVendorError(chunk),
-  };
+  const message = readErrorMessage(chunk) ?? 'the stream reported an error without a message';
+  return { ...makeFailure(status ?? 'broken-stream', message), ...readVendorError(chunk) };
 }
 
 /** OpenRouter and Perplexity send the HTTP status in `code`, Groq in `status_code`. */

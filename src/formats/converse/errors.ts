@@ -1,6 +1,7 @@
 // Failures in a stream: an exception in place of an event.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { readErrorMessage } from '../error-message.ts';
 
 /** The statuses that these exceptions have before a stream begins. */
@@ -13,6 +14,5 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** `type`: its name. `body`: what it says, parsed. */
 export function readException(type: string, body: unknown): UpstreamFailure {
-  const message = readErrorMessage(body) ?? type;
-  return { kind: 'status', status: statuses[type] ?? 500, message, retryAfterSeconds: null };
+  return makeFailure(statuses[type] ?? 500, readErrorMessage(body) ?? type);
 }

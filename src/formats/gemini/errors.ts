@@ -7,6 +7,7 @@ import {
   type ErrorContext,
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { brokenStream } from '../stream-progress.ts';
@@ -16,14 +17,9 @@ export function readStreamFailure(event: unknown): UpstreamFailure | null {
   const chunk: unknown = Array.isArray(event) ? event[0] : event;
   if (!isObject(chunk) || !chunk.error) return null;
   const code = objectOf(chunk.error).code;
-  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : null;
+  const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
   const message = readErrorMessage(chunk) ?? 'the stream ended in an error';
-  return {
-    kind: status === null ? 'broken-stream' : 'status',
-    status,
-    message,
-    retryAfterSeconds: null,
-  };
+  return makeFailure(isStatus ? code : 'broken-stream', message);
 }
 
 export function unfinished(): UpstreamFailure {

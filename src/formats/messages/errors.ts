@@ -8,6 +8,7 @@ import {
   type ErrorContext,
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
@@ -61,7 +62,7 @@ export function readFailure(event: JsonObject): UpstreamFailure {
   const type = objectOf(event.error).type;
   const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;
   const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
-  return { kind: 'status', status, message, retryAfterSeconds: null, ...readVendorError(event) };
+  return { ...makeFailure(status, message), ...readVendorError(event) };
 }
 
 const upstreamStatuses: ReadonlyMap<string, number> = new Map([

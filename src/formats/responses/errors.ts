@@ -3,6 +3,7 @@
 import { readErrorMessage, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 
@@ -70,13 +71,7 @@ export function readFailure(value: unknown): UpstreamFailure {
     ? [error.code, error.type].find((name) => typeof name === 'string')
     : undefined;
   const message = readErrorMessage(error) ?? 'the response failed without a message';
-  return {
-    kind: 'status',
-    status: statusOfCode(code ?? ''),
-    message,
-    retryAfterSeconds: null,
-    ...readVendorError({ error }),
-  };
+  return { ...makeFailure(statusOfCode(code ?? ''), message), ...readVendorError({ error }) };
 }
 
 function statusOfCode(code: string): number {

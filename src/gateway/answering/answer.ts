@@ -22,7 +22,7 @@ import { endingOf } from '../audience.ts';
 import type { Called, Held } from '../stages.ts';
 import { soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
-import { makeFailure } from '../calling/failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { finalUse } from '../charging/used.ts';
 
 export async function sendAnswer(held: Held): Promise<Outcome> {

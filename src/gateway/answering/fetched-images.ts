@@ -5,7 +5,8 @@ import { inlineImages, listUrlMedia, mediaNames } from '../../formats/chat/url-m
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { refusedHere, stopped } from '../calling/failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { stopped } from '../calling/failure.ts';
 import type { FailedReply } from '../calling/upstream-call.ts';
 import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';
@@ -69,7 +70,7 @@ export async function withFetchedImages(
 }
 
 function refused(message: string): FailedReply {
-  return unsent(refusedHere(message));
+  return unsent(makeFailure(400, message));
 }
 
 function unsent(failure: UpstreamFailure): FailedReply {

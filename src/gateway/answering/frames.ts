@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { SseOverflow, SseParser, type SseEvent } from '../../lib/sse.ts';
 import type { Called } from '../stages.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
-import { makeFailure } from '../calling/failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { answerContextOf } from './head.ts';
 
 /**

@@ -1,9 +1,8 @@
 // Calls of a provider's batch API.
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { HostCalls } from '../../providers/batches/host.ts';
-import { unreadable } from '../../providers/batches/shared.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';

@@ -9,6 +9,7 @@
 //             charged once, however often the results are read.
 import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { SentBatch, SentChanges } from '../../domain/batches/sent-batches.ts';
 import { hourMs } from '../../lib/utc-time.ts';
@@ -273,8 +274,7 @@ export class SentQueue {
   }
 
   #failed(job: Hosted, { message, mayPass, files }: FailedBatch): Promise<Step> {
-    const status = mayPass ? 429 : 400;
-    const plain = { kind: 'status', status, message, retryAfterSeconds: null } as const;
+    const plain = makeFailure(mayPass ? 429 : 400, message);
     const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
     return this.#refused(job, failure, { isFirst: false, files });
   }

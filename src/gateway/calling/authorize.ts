@@ -2,7 +2,8 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
 import { CredentialError } from '../../providers/credential.ts';
-import { makeFailure, stopped } from './failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { stopped } from './failure.ts';
 import type { FailedReply, UpstreamCall } from './upstream-call.ts';
 
 /**
@@ -30,10 +31,7 @@ export async function authorize<Stream extends boolean>(
     if (code === 'ERR_INVALID_URL' || code === 'UND_ERR_INVALID_ARG')
       return unsent(makeFailure('connection', `the credential cannot be used: ${code}`));
     if (!(error instanceof CredentialError)) throw error;
-    const failure = error.isRefused
-      ? ({ kind: 'status', status: 401, message: error.message, retryAfterSeconds: null } as const)
-      : makeFailure('connection', error.message);
-    return unsent(failure);
+    return unsent(makeFailure(error.isRefused ? 401 : 'connection', error.message));
   }
 }
 

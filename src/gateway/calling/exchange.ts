@@ -11,7 +11,8 @@ import { Pieces } from '../../lib/pieces.ts';
 import { type LargeAnswer, type LargeAnswers, smallAnswerBytes } from './large-answers.ts';
 import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
-import { failureOf, isOurs, makeFailure, overdue, silent, stopped, unanswered } from './failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { failureOf, isOurs, overdue, silent, stopped, unanswered } from './failure.ts';
 import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
 
 type Controller = Dispatcher.DispatchController;

@@ -1,18 +1,7 @@
 // Translates errors of HTTP and the system into canonical failures. The messages are for the
 // operator.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-
-export function makeFailure(
-  kind: Exclude<UpstreamFailure['kind'], 'status'>,
-  message: string,
-): UpstreamFailure {
-  return { kind, status: null, message, retryAfterSeconds: null };
-}
-
-/** A refusal of ours, said as a host would. */
-export function refusedHere(message: string): UpstreamFailure {
-  return { kind: 'status', status: 400, message, retryAfterSeconds: null };
-}
+import { makeFailure } from '../../canonical/make-failure.ts';
 
 export const stopped = makeFailure('connection', 'the gateway stopped the request');
 export const overdue: UpstreamFailure = {

@@ -2,7 +2,8 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
-import { first, makeFailure, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { first, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
 import type { PassedLine } from '../request.ts';
 import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
 
@@ -132,7 +133,7 @@ function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
   const [status, message] = isPage
     ? [502, `${said}, with a page: a firewall before the provider refuses the request`]
     : [head.status, said];
-  return { kind: 'status', status, message, retryAfterSeconds };
+  return { ...makeFailure(status, message), retryAfterSeconds };
 }
 
 /**
@@ -141,7 +142,7 @@ function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
  */
 function redirected(head: AnswerHead): UpstreamFailure {
   const message = `${describeStatus(head)}: redirects are not followed; correct the provider's \`base_url\``;
-  return { kind: 'status', status: head.status, message, retryAfterSeconds: null };
+  return makeFailure(head.status, message);
 }
 
 /** The provider has answered, in a form that was not asked for. */

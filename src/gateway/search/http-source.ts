@@ -8,7 +8,7 @@ import type {
 } from '../../providers/search-provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
-import { makeFailure } from '../calling/failure.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { FailedReply, UpstreamProvider, UpstreamTimeouts } from '../calling/upstream-call.ts';
 

@@ -1,6 +1,6 @@
 // Makes the embeddings of one request at one route, in as many calls as its host needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import type { EmbeddingRequest } from '../../domain/tasks/embedding-request.ts';
 import type { EmbeddingInput } from '../../terms/embedding.ts';
@@ -12,7 +12,7 @@ import { embedInSandbox } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import type { Called, Calling, TaskRoute } from './task-sale.ts';
-import { mayBeBilled, sendTask, unreadable } from './task-call.ts';
+import { mayBeBilled, sendTask } from './task-call.ts';
 
 /** Calls of one request that run at the same time. */
 const callsAtOnce = 4;

@@ -1,14 +1,14 @@
 // A request for a moderation, by the input token. Most models of that type are free, and still limited,
 // recorded and tried at their routes.
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseModerationRequest } from '../../domain/tasks/moderation-request.ts';
 import { listUrlMedia } from '../../formats/chat/url-media.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { moderates, readModerations } from '../../providers/moderations/index.ts';
 import { moderateInSandbox } from '../../providers/registry.ts';
-import { refusedHere } from '../calling/failure.ts';
-import { sendTask, unreadable } from './task-call.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { sendTask } from './task-call.ts';
 import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';
 
@@ -48,6 +48,9 @@ function refuseAddresses(content: unknown): void {
   const { images, other } = listUrlMedia({ messages: [{ content }] }, new Set());
   if (images.length > 0 || other !== null)
     throw new UpstreamBroken(
-      refusedHere('An image must hold its data here, in base64 or as a data: URL, not an address.'),
+      makeFailure(
+        400,
+        'An image must hold its data here, in base64 or as a data: URL, not an address.',
+      ),
     );
 }

@@ -1,5 +1,6 @@
 // A request to rank documents, by the search unit or by the input token, as its model is priced. It is
 // one call: scores of several do not compare, so neither is it split nor does another model step in.
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { parseRerankRequest, type RerankRequest } from '../../domain/tasks/rerank-request.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
@@ -7,7 +8,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Ranked } from '../../providers/rerank/host.ts';
 import { readRanking, rerankHostOf } from '../../providers/rerank/index.ts';
 import { rankInSandbox } from '../../providers/registry.ts';
-import { sendTask, unreadable } from './task-call.ts';
+import { sendTask } from './task-call.ts';
 import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';
 

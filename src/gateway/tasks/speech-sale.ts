@@ -2,7 +2,7 @@
 // as it comes.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { TokenCounts } from '../../canonical/usage.ts';
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseSpeechRequest, type SpeechRequest } from '../../domain/tasks/speech-request.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
@@ -11,7 +11,7 @@ import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
 import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { speechHostOf } from '../../providers/speech/index.ts';
 import { speechFormats } from '../../terms/speech.ts';
-import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
+import { brokenStream, openTask, readTaskEvents, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
 import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
 import { eventsType } from '../answering/output.ts';

@@ -1,7 +1,8 @@
 // Sends one request of a model that does not answer conversations, such as an embedding model. What fails
 // throws UpstreamBroken.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
 import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
@@ -10,7 +11,6 @@ import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
-import { makeFailure } from '../calling/failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
@@ -94,11 +94,6 @@ function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply):
 /** The provider may bill it: it broke off, or we left, when it had the request. */
 export function mayBeBilled({ kind, isBilled }: UpstreamFailure): boolean {
   return kind !== 'status' && isBilled !== false;
-}
-
-/** An answer that cannot be used. */
-export function unreadable(problem: string): UpstreamBroken {
-  return new UpstreamBroken(makeFailure('unreadable', problem));
 }
 
 export function brokenStream(problem: string): UpstreamBroken {

@@ -1,5 +1,6 @@
 // A request for a transcription or a translation: seconds of audio at the model's price, or the
 // provider's tokens. The hold follows our own reading of the file, the charge the provider's count.
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { writeSrt, writeVtt } from '../../domain/tasks/subtitles.ts';
 import {
@@ -23,7 +24,7 @@ import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import { eventsType } from '../answering/output.ts';
 import type { Endpoint } from '../stages.ts';
-import { brokenStream, openTask, readTaskEvents, sendTask, unreadable } from './task-call.ts';
+import { brokenStream, openTask, readTaskEvents, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
 

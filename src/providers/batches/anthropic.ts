@@ -1,9 +1,10 @@
 // Anthropic's message batches: the lines come with the request. A batch has no metadata, so one whose
 // id was lost is known by its lines, once they have results.
 // https://platform.claude.com/docs/en/api/creating-message-batches
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
-import { pagesMax, readId, readJsonLines, readList, unreadable } from './shared.ts';
+import { pagesMax, readId, readJsonLines, readList } from './shared.ts';
 
 const path = '/v1/messages/batches';
 

@@ -1,20 +1,15 @@
 // Azure OpenAI's batches: OpenAI's, below another path, of models that are deployed for them.
 // https://learn.microsoft.com/azure/foundry/openai/how-to/batch (read 2026-11-30)
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { BatchHost, HostCalls } from './host.ts';
 import { openAiBatches } from './openai.ts';
-import { unreadable } from './shared.ts';
 
 const root = '/openai/v1';
 const lookMs = 5_000;
 const looksMax = 120;
 /** Another try would be refused, too. */
-const refused = {
-  kind: 'status',
-  status: 400,
-  message: 'The file of the batch was refused.',
-  retryAfterSeconds: null,
-} as const;
+const refused = makeFailure(400, 'The file of the batch was refused.');
 
 const openAi = openAiBatches({
   // The shortest that it takes.

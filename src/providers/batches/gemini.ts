@@ -1,9 +1,10 @@
 // Gemini's batches: the lines come with the request, and the results with the batch, as one JSON text.
 // So a batch is short: its results must fit into the longest answer that is read.
 // https://ai.google.dev/api/batch-api (read 2026-11-29); embeddings as in npm `@google/genai` 3.3.
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
-import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList } from './shared.ts';
 
 const path = '/v1beta/batches';
 const embed = ':batchEmbedContents';

@@ -1,9 +1,10 @@
 // Mistral's batches: a file with the lines, then a job of it. Its lines are like OpenAI's.
 // https://docs.mistral.ai/api/endpoint/batch, and npm `@mistralai/mistralai` 2.7 (read 2026-11-29)
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteBatch, ToFind } from './host.ts';
 import { fileFrame, filePath, pathsOf, readLine, uploadFile } from './openai.ts';
-import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList } from './shared.ts';
 
 const path = '/batch/jobs';
 const pageLines = 100;

@@ -1,9 +1,10 @@
 // OpenAI's batches, and those of hosts with the same API: a file with the lines, then a batch of it.
 // https://platform.openai.com/docs/api-reference/batch
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
-import { failedBy, pagesMax, readId, readList, unreadable } from './shared.ts';
+import { failedBy, pagesMax, readId, readList } from './shared.ts';
 
 /** OpenAI's word for too many tokens that wait, which passes. */
 const noRoom = 'token_limit_exceeded';

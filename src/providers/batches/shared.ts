@@ -1,4 +1,4 @@
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, parseJson, objectOf } from '../../lib/json.ts';
 import { splitLines } from '../../lib/split-lines.ts';
 import type { FailedBatch, HostCalls, ReadLine } from './host.ts';
@@ -18,15 +18,6 @@ export async function* readJsonLines(calls: HostCalls, path: string): AsyncGener
     const line = parsed?.ok && isObject(parsed.value) ? parsed.value : null;
     yield { line, bytes, ...(isCut && { cut: text.toString() }) };
   }
-}
-
-export function unreadable(message: string): UpstreamBroken {
-  return new UpstreamBroken({
-    kind: 'unreadable',
-    status: null,
-    message,
-    retryAfterSeconds: null,
-  });
 }
 
 /** Returns a batch that has failed as a whole. `error`: as the host shows it. */

@@ -1,9 +1,10 @@
 // xAI's batches: an empty one is made, and the lines are added to it. Nothing can be deleted there.
 // https://docs.x.ai/developers/advanced-api-usage/batch-api (read 2026-11-29)
+import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, objectOf, textOrNull } from '../../lib/json.ts';
 import { batchLinesMax } from '../../terms/batch.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
-import { failedBy, readId, readList, unreadable } from './shared.ts';
+import { failedBy, readId, readList } from './shared.ts';
 
 const path = '/batches';
 

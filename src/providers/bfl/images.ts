@@ -1,5 +1,6 @@
 // Black Forest Labs: submit a job, poll its state until the image is ready, then fetch the image
 // from the URL in the answer. One image a call. https://docs.bfl.ai/quick_start/generating_images
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject } from '../../lib/json.ts';
 import {
   failed,
@@ -73,13 +74,12 @@ async function draw(task: ImageTask): Promise<ImageJobResult> {
   if (submitted.kind === 'failure') return failedReply(submitted);
   const body = submitted.kind === 'answer' && isObject(submitted.body) ? submitted.body : {};
   const address = readPollingAddress(body.polling_url, baseUrl);
-  if (!address)
-    return failed(unreadable('the answer has no polling URL on the hosts of the provider'));
+  if (!address) return unreadable('the answer has no polling URL on the hosts of the provider');
   const polled = await pollUntilReady(task, address);
   if (polled.kind === 'failure') return polled;
   const result = readResultAddress(polled.sample, baseUrl);
   if (!result)
-    return failed(unreadable('the URL of the finished image is not on the hosts of the provider'));
+    return unreadable('the URL of the finished image is not on the hosts of the provider');
   return fetchResult(task, result);
 }
 
@@ -148,7 +148,7 @@ function failedPoll(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFa
     failure.status === 413 ||
     failure.status === 422;
   const reported = blamesClient
-    ? unreadable(`the state of the image could not be read: ${failure.message}`)
+    ? makeFailure('unreadable', `the state of the image could not be read: ${failure.message}`)
     : failure;
   return { ...failed(reported), isTaken: true };
 }
@@ -173,8 +173,7 @@ async function fetchResult(
       answerBytesMax: imageAnswerBytesMax,
     });
     if (reply.kind === 'bytes') return imagesOrFailure([reply.bytes], 1);
-    if (reply.kind === 'answer')
-      return failed(unreadable('the upstream sent JSON instead of an image'));
+    if (reply.kind === 'answer') return unreadable('the upstream sent JSON instead of an image');
     // A delivery's status says nothing about the request, so the client must not be blamed.
     if (!isTransient(reply) || signal.aborted || failures >= consecutiveFailuresMax)
       return undelivered(reply);
@@ -184,7 +183,7 @@ async function fetchResult(
 
 function undelivered(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFailed {
   if (reply.failure.kind !== 'status') return failed(reply.failure);
-  return failed(unreadable(`the finished image could not be fetched: ${reply.failure.message}`));
+  return unreadable(`the finished image could not be fetched: ${reply.failure.message}`);
 }
 
 /** Returns true for a failure that a retry may cure: it says nothing about the image. */

@@ -1,7 +1,8 @@
 // Reads the state of an image job at Black Forest Labs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject, objectOf } from '../../lib/json.ts';
-import { refused, unreadable } from '../image-answer.ts';
+import { refused } from '../image-answer.ts';
 
 type State =
   | { readonly kind: 'pending' }
@@ -12,7 +13,7 @@ type State =
 /** Undocumented states count as pending; the timeout ends them. */
 export function readState(body: unknown): State {
   if (!isObject(body) || typeof body.status !== 'string')
-    return { kind: 'failed', failure: unreadable('the answer has no status') };
+    return { kind: 'failed', failure: makeFailure('unreadable', 'the answer has no status') };
   const { status, result, details } = body;
   switch (status.toLowerCase()) {
     case 'ready':
@@ -28,15 +29,11 @@ export function readState(body: unknown): State {
     case 'task not found':
       return {
         kind: 'failed',
-        failure: serverFault(`the image failed with the state ${status}${reasonsOf(details)}`),
+        failure: makeFailure(500, `the image failed with the state ${status}${reasonsOf(details)}`),
       };
     default:
       return { kind: 'pending' };
   }
-}
-
-function serverFault(message: string): UpstreamFailure {
-  return { kind: 'status', status: 500, message, retryAfterSeconds: null };
 }
 
 /** `{"Moderation Reasons": ["Violence"]}` → ` (Violence)`. */

@@ -1,5 +1,6 @@
 // Gemini's image models: `generateContent` with an `imageConfig`. Input and output images are
 // inline base64, one image a call. https://ai.google.dev/gemini-api/docs/image-generation
+import { makeFailure } from '../../canonical/make-failure.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject, objectOf, listOf, objectsOf } from '../../lib/json.ts';
 import {
@@ -8,7 +9,6 @@ import {
   imageAnswerBytesMax,
   imagesOrFailure,
   refused,
-  unreadable,
 } from '../image-answer.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { readFailure } from './failure.ts';
@@ -106,7 +106,7 @@ function failureWithoutImage(
   }
   const { finishReason } = candidate;
   if (typeof finishReason !== 'string' || faults.has(finishReason))
-    return unreadable('the answer holds no image');
+    return makeFailure('unreadable', 'the answer holds no image');
   const message =
     textOf(candidate.finishMessage) ??
     textOf(words) ??

@@ -1,21 +1,18 @@
 // Failures that a directive asks for, in the form of a provider's.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 
 /** Overload asks to retry after one second, so that a client's retry can be tested quickly. */
 export function failureWithStatus(status: number): UpstreamFailure {
   const retryAfterSeconds = status === 429 || status === 503 || status === 529 ? 1 : null;
-  return {
-    kind: 'status',
-    status,
-    message: `The sandbox was asked to fail with status ${status}.`,
-    retryAfterSeconds,
-  };
+  const message = `The sandbox was asked to fail with status ${status}.`;
+  return { ...makeFailure(status, message), retryAfterSeconds };
 }
 
 /** The request asks for something impossible; the message tells the developer why. */
 export function refusal(message: string): UpstreamFailure {
-  return { kind: 'status', status: 400, message, retryAfterSeconds: null };
+  return makeFailure(400, message);
 }
 
 /** The prompt is longer than the model's context. */
@@ -30,13 +27,7 @@ export function failureOf(
   error: unknown,
   { signal }: { readonly signal: AbortSignal },
 ): UpstreamFailure {
-  if (signal.aborted)
-    return {
-      kind: 'connection',
-      status: null,
-      message: 'the request was stopped',
-      retryAfterSeconds: null,
-    };
+  if (signal.aborted) return makeFailure('connection', 'the request was stopped');
   if (error instanceof UpstreamBroken) return error.failure;
   throw error;
 }
