@@ -19,16 +19,23 @@ export type ClaudeTraits = {
   readonly systemMessages: boolean;
   /** `xhigh` came with Opus 4.7. */
   readonly xhighEffort: boolean;
+  /** True when the host takes reasoning back that it did not sign. */
+  readonly unsignedThinking: boolean;
   /** The shortest prompt that a mark puts into the cache; null: the host caches without marks. */
   readonly cachedTokensMin: number | null;
 };
 
-/** Other vendors copied Messages when thinking only had budgets. */
+/**
+ * Other vendors copied Messages when thinking only had budgets. DeepSeek, Kimi and MiniMax want all
+ * earlier reasoning, and Kimi signs none: github.com/NousResearch/hermes-agent/pull/17510 (read
+ * 2026-11-30).
+ */
 const foreignTraits: ClaudeTraits = {
   thinking: 'budget',
   sampling: 'all',
   systemMessages: false,
   xhighEffort: false,
+  unsignedThinking: true,
   cachedTokensMin: null,
 };
 
@@ -44,6 +51,7 @@ export function claudeTraits(upstreamModel: string): ClaudeTraits {
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
     systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
     xhighEffort: version >= 407,
+    unsignedThinking: false,
     cachedTokensMin: promptCacheOf(upstreamModel).tokensMin,
   };
 }

@@ -344,8 +344,8 @@ test('a model that shall not think is told so as its host wants it', async () =>
   };
   const messages = [{ role: 'user', content: 'Hello' }];
   for (const [name, told] of Object.entries({ ...words, alibaba: { enable_thinking: false } }))
-    for (const [path, fields] of Object.entries(asked)) {
-      const body = { model: `a-${name}-model`, messages, ...fields };
+    for (const [path, effort] of Object.entries(asked)) {
+      const body = { model: `a-${name}-model`, messages, ...effort };
       const { asked: sent } = await gateway.recordUpstream(() => gateway.post(path, { key, body }));
       const { model: _, messages: __, max_tokens: ___, ...rest } = sent[0]!.body as JsonObject;
       assert.deepEqual(rest, told, `${name} ${path}`);

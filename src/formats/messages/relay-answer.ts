@@ -3,11 +3,13 @@
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { editItems } from '../edit-json.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { requireMessage } from './read-answer.ts';
 import { meterBlock } from './relay-meter.ts';
 import { renameBlocks } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
+import { withSignature } from './signature.ts';
 import { readStop, repairReason } from './stop.ts';
 import { isOpenCall } from './tool-input.ts';
 import { inOwnWords, readUsage, writeMessageUsage } from './usage.ts';
@@ -35,6 +37,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   return {
     body: {
       ...named,
+      content: editItems(named.content, withSignature),
       ...safeguardResults(context.request.body, message.safeguard_results),
       ...missingHead(message, context),
       model: context.model,

@@ -3,7 +3,8 @@
 // other characters. Everything else stays the same object.
 import { emptyTurn, nothingToAnswer } from '../adapting/answerable.ts';
 import { base64Source } from '../../canonical/media-type.ts';
-import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
+import type { ClaudeTraits } from '../claude-traits.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
@@ -18,14 +19,21 @@ type RelayedHistory = {
   readonly droppedCitations: boolean;
 };
 
+type HostTraits = Pick<ClaudeTraits, 'unsignedThinking'>;
+
 /** Throws ApiError `invalid_request` when nothing is left. */
-export function relayHistory(messages: readonly RequestMessage[]): RelayedHistory {
+export function relayHistory(
+  messages: readonly RequestMessage[],
+  traits: HostTraits,
+): RelayedHistory {
   const blocks = messages.flatMap(({ content }): readonly unknown[] => listOf(content));
-  const relayed = messages.flatMap(relayMessage);
+  const relayed = messages.flatMap((message, index) =>
+    relayMessage(message, messages[index - 1]?.role, traits),
+  );
   if (relayed.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
   return {
     messages: pairMessages(relayed),
-    droppedThinking: blocks.some(isForeignThinking),
+    droppedThinking: blocks.some((block) => isDropped(block, traits)),
     droppedCitations: blocks.some(hasForeignCitation),
   };
 }
@@ -35,28 +43,31 @@ const blankTurn: JsonObject = { role: 'user', content: emptyTurn.content };
 /** Anthropic refuses a turn without content, and ends the answer before a dropped one. */
 function relayMessage(
   message: RequestMessage,
-  index: number,
-  messages: readonly RequestMessage[],
+  before: RequestMessage['role'] | undefined,
+  traits: HostTraits,
 ): JsonObject[] {
   const { role, content } = message;
   if (role === 'system') return [message];
   if (!Array.isArray(content)) {
     if (content?.trim() !== '') return [message];
   } else {
-    const kept = content.map(relayBlock).filter((block) => block !== null);
+    const kept = content
+      .map((block: unknown) => relayBlock(block, traits))
+      .filter((block) => block !== null);
     const isSame =
       kept.length === content.length && kept.every((block, at) => block === content[at]);
     if (kept.length > 0) return [isSame ? message : { ...message, content: kept }];
   }
-  return role === 'assistant' || messages[index - 1]?.role === 'user' ? [] : [blankTurn];
+  return role === 'assistant' || before === 'user' ? [] : [blankTurn];
 }
 
 /** Returns null when the block is left out. */
-function relayBlock(block: unknown): unknown {
+function relayBlock(block: unknown, traits: HostTraits): unknown {
   if (!isObject(block)) return block;
   const search = isOwnSearchBlock(block) ? searchAsText(block) : null;
   if (search !== null) return { type: 'text', text: search, cache_control: block.cache_control };
-  if (isForeignThinking(block) || isBlankText(block)) return null;
+  if (isThinking(block)) return relayThinking(block, traits);
+  if (isBlankText(block)) return null;
   if (hasForeignCitation(block)) return withOwnCitations(block);
   const content = block.type === 'tool_result' ? editItems(block.content, mendSource) : undefined;
   return withUpstreamId(content === undefined ? mendSource(block) : editFields(block, { content }));
@@ -74,10 +85,23 @@ function mendSource(block: JsonObject): JsonObject {
   return editFields(block, { source: editFields(source, fields) });
 }
 
-function isForeignThinking(block: unknown): boolean {
-  if (!isObject(block)) return false;
-  if (block.type === 'thinking') return openSignature(block.signature)?.vendor !== 'anthropic';
-  return block.type === 'redacted_thinking' && openSignature(block.data)?.vendor !== 'anthropic';
+function isThinking({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
+function isDropped(block: unknown, traits: HostTraits): boolean {
+  return isObject(block) && isThinking(block) && relayThinking(block, traits) === null;
+}
+
+/** Returns null when the block is left out. */
+function relayThinking(block: JsonObject, { unsignedThinking }: HostTraits): JsonObject | null {
+  const isRedacted = block.type === 'redacted_thinking';
+  const sealed = isRedacted ? block.data : block.signature;
+  if (openSignature(sealed)?.vendor === 'anthropic') return block;
+  if (isRedacted || !unsignedThinking || textOf(block.thinking).trim() === '') return null;
+  // A signature of ours means nothing there.
+  const { signature, ...unsigned } = block;
+  return signature ? unsigned : block;
 }
 
 function isBlankText({ type, text }: Record<string, unknown>): boolean {

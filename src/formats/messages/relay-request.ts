@@ -30,7 +30,10 @@ export function relayRequest(
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const body = refuseUnshareable(lean, destinationOf(target));
   const ignored = [...leftOut, ...ignoredMetadata(body)];
-  const { messages, droppedThinking, droppedCitations } = relayHistory(body.messages);
+  const { messages, droppedThinking, droppedCitations } = relayHistory(
+    body.messages,
+    claudeTraits(target.model),
+  );
   if (droppedThinking) ignored.push('thinking');
   if (droppedCitations) ignored.push('citations');
   const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);

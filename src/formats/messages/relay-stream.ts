@@ -2,7 +2,7 @@
 // first, which names the model, and the last two, which wait for the charge: `message_delta` with
 // the usage, and `message_stop`.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
-import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { AnswerStream } from '../answer-stream.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
@@ -10,6 +10,7 @@ import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
 import { renameBlock } from './relay-tool-names.ts';
 import { safeguardResults } from './safeguards.ts';
+import { isUnsigned, sealSignature } from './signature.ts';
 import { readStop, repairReason } from './stop.ts';
 import { isOpenCall, withObjectInput } from './tool-input.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
@@ -42,6 +43,8 @@ class MessageStreamRelay extends AnswerStream {
   #verdicts: readonly unknown[] | null = null;
   #openIndex: unknown = null;
   #hasCalls = false;
+  /** The open block is reasoning without a signature so far. */
+  #isUnsigned = false;
   /** The input of the open call from its start, until a delta repeats it. */
   #wholeInput = '';
 
@@ -63,6 +66,7 @@ class MessageStreamRelay extends AnswerStream {
         if (isSearchDone(event.content_block))
           this.progress.searches = (this.progress.searches ?? 0) + 1;
         this.#openIndex = event.index;
+        this.#isUnsigned = isUnsigned(event.content_block);
         this.#hasCalls ||= isOpenCall(event.content_block);
         meterBlockStart(this.progress.output, event.content_block);
         this.#wholeInput = wholeInputOf(event.content_block);
@@ -70,12 +74,13 @@ class MessageStreamRelay extends AnswerStream {
       case 'content_block_delta':
         meterDelta(this.progress.output, event.delta);
         this.#wholeInput = '';
+        this.#isUnsigned &&= textOf(objectOf(event.delta).signature) === '';
         return frameOf(raw, event);
       case 'content_block_stop':
         this.#openIndex = null;
         this.progress.output.addText(this.#wholeInput);
         this.#wholeInput = '';
-        return frameOf(raw, event);
+        return this.#sign(event.index) + frameOf(raw, event);
       case 'message_delta':
         return this.#keepEnd(raw, event);
       case 'message_stop':
@@ -135,6 +140,14 @@ class MessageStreamRelay extends AnswerStream {
       { event: raw.event, data: JSON.stringify({ ...event, content_block: named }) },
       event,
     );
+  }
+
+  #sign(index: unknown): string {
+    if (!this.#isUnsigned) return '';
+    this.#isUnsigned = false;
+    const delta = { type: 'signature_delta', signature: sealSignature(null) };
+    const event = { type: 'content_block_delta', index, delta };
+    return formatSse(event.type, JSON.stringify(event));
   }
 
   #relayStart(raw: SseEvent, event: JsonObject): string {

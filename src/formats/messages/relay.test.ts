@@ -119,6 +119,53 @@ test('other vendors’ turns are fitted for Anthropic: reasoning is removed and 
   assert.deepEqual(ignored, ['thinking', 'thinking.budget_tokens']);
 });
 
+test('hosts other than Anthropic get earlier reasoning that nobody signed', () => {
+  const messages = (...signatures: unknown[]) => [
+    { role: 'user', content: 'a' },
+    {
+      role: 'assistant',
+      content: [
+        ...signatures.map((signature) => ({ type: 'thinking', thinking: 'Hm', signature })),
+        textPart('b'),
+      ],
+    },
+    { role: 'user', content: 'c' },
+  ];
+  const given = { messages: messages('', 'a-uuid', 'tg1.unsigned', 'tg1.google.x') };
+  const { body, ignored } = up(given, { model: 'kimi-k3' });
+  const unsigned = { type: 'thinking', thinking: 'Hm' };
+  const [, answer] = body.messages as [unknown, { content: unknown[] }];
+  assert.deepEqual(answer.content, [
+    { ...unsigned, signature: '' },
+    { ...unsigned, signature: 'a-uuid' },
+    unsigned,
+    unsigned,
+    textPart('b'),
+  ]);
+  assert.deepEqual(ignored, []);
+  const anthropic = up(given);
+  assert.deepEqual(anthropic.ignored, ['thinking']);
+});
+
+test('reasoning that a host did not sign gets a signature, without which clients drop it', () => {
+  const thinking = { type: 'thinking', thinking: 'Hm' };
+  const whole = relay.relayAnswer({ content: [thinking] }, answerContext());
+  assert.deepEqual(whole.body.content, [{ ...thinking, signature: 'tg1.unsigned' }]);
+  const signature = { type: 'signature_delta', signature: 'a-uuid' };
+  const streamed = relayed([
+    start,
+    ...[blockStart({ ...thinking, thinking: '' }), blockStop()],
+    ...[blockStart({ ...thinking, thinking: '' }, 1), blockDelta(signature, 1), blockStop(1)],
+    end,
+  ]);
+  assert.deepEqual(streamed.events.slice(2, 6), [
+    blockDelta({ ...signature, signature: 'tg1.unsigned' }),
+    blockStop(),
+    blockStart({ ...thinking, thinking: '' }, 1),
+    blockDelta(signature, 1),
+  ]);
+});
+
 test('an answer is relayed unchanged, under the catalogue’s id', () => {
   const body = {
     id: 'msg_upstream',

@@ -3,6 +3,7 @@
 // Anthropic's are plain base64 and never look like that. Reasoning of hosts that sign nothing gets a
 // signature of ours, because clients drop a thinking block without one from their history.
 import type { Signature, Vendor } from '../../canonical/request.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 
 const prefix = 'tg1.';
 const vendors: readonly Vendor[] = ['openai', 'google', 'xai', 'moonshot'];
@@ -13,6 +14,16 @@ export function sealSignature(signature: Signature | null): string {
   if (!signature) return unsigned;
   const { vendor, value } = signature;
   return vendor === 'anthropic' ? value : `${prefix}${vendor}.${value}`;
+}
+
+/** Returns true for a block that clients drop from their history, as it lacks a signature. */
+export function isUnsigned(block: unknown): boolean {
+  return isObject(block) && block.type === 'thinking' && textOf(block.signature) === '';
+}
+
+/** Returns the block with a signature of ours if it has none. */
+export function withSignature(block: JsonObject): JsonObject {
+  return isUnsigned(block) ? { ...block, signature: unsigned } : block;
 }
 
 /**

@@ -13,6 +13,7 @@ import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { turnOf, type Turn } from '../adapting/turns.ts';
+import type { ClaudeTraits } from '../claude-traits.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
@@ -32,15 +33,21 @@ type Turns = Turn<'user' | 'assistant' | 'system'>[];
 export function writeConversation(
   system: readonly TextPart[],
   messages: readonly Message[],
-  { systemMessages }: { readonly systemMessages: boolean },
+  { systemMessages, unsignedThinking }: Pick<ClaudeTraits, 'systemMessages' | 'unsignedThinking'>,
 ): WrittenConversation {
+  const isLost = (part: AssistantPart) => isForeignThinking(part, unsignedThinking);
   const leading = system.flatMap(writeText);
   const turns: Turns = [];
   // Anthropic's rule for instructions: after a user turn, and either last or before an assistant
   // turn.
   const leadsToAnswer = findAnswersAhead(messages);
   for (const [index, message] of messages.entries()) {
-    if (message.role !== 'system') addMessage(turns, message);
+    if (message.role === 'assistant')
+      addAnswer(
+        turns,
+        message.content.filter((part) => !isLost(part)),
+      );
+    else if (message.role !== 'system') addMessage(turns, message);
     else if (turns.length === 0) append(leading, message.content.flatMap(writeText));
     else
       addSystemMessage(
@@ -56,16 +63,20 @@ export function writeConversation(
       .filter(({ content }) => content.length > 0),
     ignored: listIgnored(
       messages.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
+      isLost,
     ),
   };
 }
 
-function listIgnored(parts: readonly AssistantPart[]): string[] {
+function listIgnored(
+  parts: readonly AssistantPart[],
+  isLost: (part: AssistantPart) => boolean,
+): string[] {
   const hasForeignCitations = parts.some(
     (part) => part.type === 'text' && ownCitations(part).length < (part.citations ?? []).length,
   );
   return [
-    ...(parts.some(isForeignThinking) ? ['thinking'] : []),
+    ...(parts.some(isLost) ? ['thinking'] : []),
     ...(hasForeignCitations ? ['citations'] : []),
   ];
 }
@@ -74,21 +85,16 @@ function ownCitations(part: TextPart): readonly JsonObject[] {
   return (writeCitations(part).citations ?? []).filter(isOwnCitation);
 }
 
-function addMessage(turns: Turns, message: Exclude<Message, { role: 'system' }>): void {
-  switch (message.role) {
-    case 'user':
-      append(turnOf(turns, 'user').rest, message.content.flatMap(writeUserPart));
-      return;
-    case 'tool':
-      append(turnOf(turns, 'user').results, message.content.map(writeResult));
-      return;
-    case 'assistant': {
-      const content = message.content.flatMap(writeAssistantPart);
-      // An empty turn would separate its neighbours.
-      if (content.length > 0) append(turnOf(turns, 'assistant').rest, content);
-      return;
-    }
-  }
+function addMessage(turns: Turns, message: Extract<Message, { role: 'user' | 'tool' }>): void {
+  const turn = turnOf(turns, 'user');
+  if (message.role === 'user') append(turn.rest, message.content.flatMap(writeUserPart));
+  else append(turn.results, message.content.map(writeResult));
+}
+
+function addAnswer(turns: Turns, parts: readonly AssistantPart[]): void {
+  const content = parts.flatMap(writeAssistantPart);
+  // An empty turn would separate its neighbours.
+  if (content.length > 0) append(turnOf(turns, 'assistant').rest, content);
 }
 
 /** Otherwise the instruction goes into the user's turn, marked as an instruction. */
@@ -154,7 +160,7 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
     case 'refusal':
       return writeText({ ...part, type: 'text' });
     case 'thinking':
-      return isForeignThinking(part) ? [] : [writeThinking(part)];
+      return [writeThinking(part)];
     case 'image':
       return [];
     case 'tool-call': {
@@ -172,13 +178,13 @@ function writeAssistantPart(part: AssistantPart): JsonObject[] {
   }
 }
 
-function isForeignThinking(part: AssistantPart): boolean {
-  return part.type === 'thinking' && part.signature?.vendor !== 'anthropic';
+function isForeignThinking(part: AssistantPart, unsignedThinking: boolean): boolean {
+  if (part.type !== 'thinking' || part.signature?.vendor === 'anthropic') return false;
+  return part.redacted || !unsignedThinking || part.text.trim() === '';
 }
 
 function writeThinking({ text, signature, redacted }: ThinkingPart): JsonObject {
-  const value = signature?.value ?? '';
-  return redacted
-    ? { type: 'redacted_thinking', data: value }
-    : { type: 'thinking', thinking: text, signature: value };
+  if (redacted) return { type: 'redacted_thinking', data: signature!.value };
+  const own = signature?.vendor === 'anthropic' ? { signature: signature.value } : null;
+  return { type: 'thinking', thinking: text, ...own };
 }
