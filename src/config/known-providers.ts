@@ -86,8 +86,10 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // Its gaps are filled by some models, one text at a time (api-docs.deepseek.com, read 2026-11-29).
     wishes: {
       refused: ['seed', 'top_k'],
-      // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-30)
+      // api-docs.deepseek.com/guides/thinking_mode, github.com/deepseek-ai/DeepSeek-V3/issues/1376
+      // (read 2026-11-30)
       notThinking: thinkingDisabled,
+      forcesWithoutThinking: true,
       // github.com/QwenLM/qwen-code/pull/2320 (read 2026-11-30)
       stringContents: 'all',
       // api-docs.deepseek.com/guides/chat_prefix_completion (read 2026-11-30)
@@ -154,8 +156,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     // github.com/HKUDS/nanobot/pull/4967, read 2026-11-26).
     wishes: {
       refused: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'seed', 'top_k'],
-      // platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model (read 2026-11-30)
+      // platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model, github.com/can1357/oh-my-pi/pull/1078,
+      // github.com/UKGovernmentBEIS/inspect_ai/pull/5152 (read 2026-11-30)
       notThinking: thinkingDisabled,
+      forcesWithoutThinking: true,
+      toolChoices: { named: 'required' },
       // platform.kimi.ai/docs/api/partial (read 2026-11-30)
       prefill: { mark: 'partial' },
     },
@@ -331,7 +336,11 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   vllm: local('http://127.0.0.1:8000/v1', 'VLLM_BASE_URL'),
   sglang: local('http://127.0.0.1:30000/v1', 'SGLANG_BASE_URL'),
   llamacpp: local('http://127.0.0.1:8080/v1', 'LLAMACPP_BASE_URL'),
-  lmstudio: local('http://127.0.0.1:1234/v1', 'LMSTUDIO_BASE_URL'),
+  lmstudio: {
+    ...local('http://127.0.0.1:1234/v1', 'LMSTUDIO_BASE_URL'),
+    // github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670 (read 2026-11-30)
+    wishes: { completions: {}, toolChoices: { named: 'required' } },
+  },
   brave: {
     kind: 'brave',
     baseUrl: 'https://api.search.brave.com/res/v1',

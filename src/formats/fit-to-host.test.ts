@@ -50,6 +50,36 @@ test('a forced call has the host’s word; without one it is not forced, which i
   assert.deepEqual(fit(named, { required: 'any' }), [named, []]);
   assert.deepEqual(fit('required', { required: null }), [undefined, ['tool_choice']]);
   assert.deepEqual(fit(named, { named: null }), [undefined, ['tool_choice']]);
+  assert.deepEqual(fit(named, { named: 'required' }), ['required', []]);
+});
+
+test('a host that cannot force one tool of several gets that one alone', () => {
+  const others = [...tools, { type: 'function', function: { name: 'g' } }];
+  const fit = (choice: unknown) =>
+    fitToHost({ tools: others, tool_choice: choice }, { toolChoices: { named: 'required' } }).body;
+  assert.deepEqual(fit(named), { tools, tool_choice: 'required' });
+  assert.deepEqual(fit('required'), { tools: others, tool_choice: 'required' });
+});
+
+test('a host that forces no call while the model thinks is told not to think', () => {
+  const wishes = {
+    notThinking: { thinking: { type: 'disabled' } },
+    forcesWithoutThinking: true,
+  } as const;
+  const fit = (fields: object) => {
+    const { body: fitted, ignored } = fitToHost({ model: 'kimi-k2.6', tools, ...fields }, wishes);
+    return [fitted['thinking'], fitted['reasoning_effort'], ignored];
+  };
+  const off = { type: 'disabled' };
+  assert.deepEqual(fit({ tool_choice: 'required' }), [off, undefined, []]);
+  assert.deepEqual(fit({ tool_choice: named, thinking: off }), [off, undefined, []]);
+  const asked = { tool_choice: 'required', reasoning_effort: 'high' };
+  assert.deepEqual(fit(asked), [off, undefined, ['reasoning_effort']]);
+  const inItsWords = { tool_choice: 'required', thinking: { type: 'enabled' } };
+  assert.deepEqual(fit(inItsWords), [off, undefined, ['thinking']]);
+  assert.deepEqual(fit({ tool_choice: 'auto' }), [undefined, undefined, []]);
+  // Kimi K3 always thinks, and can be forced all the same.
+  assert.deepEqual(fit({ ...asked, model: 'kimi-k3' }), [undefined, 'high', []]);
 });
 
 test('without a word for `none` the tools are left out', () => {

@@ -1,9 +1,10 @@
 // Fits a written request to a host that refuses fields or words which others of its format take.
 import { invalidRequest } from '../canonical/errors.ts';
-import { isObject, type JsonObject, textOf } from '../lib/json.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../lib/json.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import { editFields, editItems } from './edit-json.ts';
 import { isAskedFor } from './field-verdicts.ts';
+import { fitEffort } from './openai-models.ts';
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
 const ownFields = ['stream_options', 'store'];
@@ -28,7 +29,7 @@ export function fitToHost(
   const edited = editFields(body, {
     ...fitNumbers(body, wishes, ignored),
     ...fitTools(body, wishes, ignored),
-    ...(body['reasoning_effort'] === 'none' && toldNotToThink(wishes)),
+    ...fitThinking(body, wishes, ignored),
     ...fitHistory(body, wishes),
   });
   const { renamed = {} } = wishes;
@@ -69,9 +70,27 @@ function fitNumbers(body: JsonObject, { ranges = {} }: HostWishes, ignored: Set<
   return edits;
 }
 
-/** Hosts that do not know the effort `none` ignore it, and the client would pay for thoughts. */
-function toldNotToThink({ notThinking }: HostWishes): JsonObject | undefined {
-  return notThinking && { ...notThinking, reasoning_effort: undefined };
+/**
+ * Hosts that do not know the effort `none` ignore it, and the client would pay for thoughts. Models
+ * that always think get no word for it.
+ */
+function fitThinking(
+  body: JsonObject,
+  { notThinking, forcesWithoutThinking }: HostWishes,
+  ignored: Set<string>,
+): JsonObject {
+  const { model, tools, tool_choice: choice, reasoning_effort: effort } = body;
+  const isForced =
+    Array.isArray(tools) &&
+    (choice === 'required' || isObject(choice)) &&
+    fitEffort('none', textOf(model)) === 'none';
+  if (!notThinking || (effort !== 'none' && !(forcesWithoutThinking && isForced))) return {};
+  const told: JsonObject = { ...notThinking, reasoning_effort: undefined };
+  const isSaid = (value: unknown) => JSON.stringify(value) === JSON.stringify(notThinking);
+  for (const name of Object.keys(told))
+    if (isAskedFor(body[name]) && body[name] !== 'none' && !isSaid({ [name]: body[name] }))
+      ignored.add(name);
+  return told;
 }
 
 /** Without a word for `none`, the tools are left out: nothing can be called then either. */
@@ -90,7 +109,10 @@ function fitTools(
   if (word === null && kind === 'none')
     return { tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined };
   if (word === null) ignored.add('tool_choice');
-  const fitted = editItems(tools, (tool: JsonObject) => {
+  const chosen = kind === 'named' && word ? nameIn((choice as JsonObject)['function']) : null;
+  const offered =
+    chosen === null ? tools : tools.filter((tool) => nameIn(objectOf(tool)['function']) === chosen);
+  const fitted = editItems(offered, (tool: JsonObject) => {
     const called = tool['function'];
     const lost = isObject(called)
       ? refusedOfTools.filter((name) => Object.hasOwn(called, name))
@@ -103,6 +125,10 @@ function fitTools(
       : { ...tool, function: { ...(called as JsonObject), ...without } };
   });
   return { tools: fitted, tool_choice: word === undefined ? choice : (word ?? undefined) };
+}
+
+function nameIn(called: unknown): unknown {
+  return objectOf(called)['name'] ?? null;
 }
 
 function fitHistory(

@@ -14,17 +14,20 @@ export type HostWishes = {
   /** Fields of a function that it refuses. */
   readonly refusedOfTools?: readonly string[];
   /**
-   * Its word for a tool choice; `named`: of one tool. null: it has none, and calls are then not forced.
+   * Its word for a tool choice; `named`: of one tool, which is then the only one that it is offered.
+   * null: it has none, and calls are then not forced.
    */
   readonly toolChoices?: {
     readonly required?: string | null;
-    readonly named?: null;
+    readonly named?: string | null;
     readonly none?: string | null;
   };
   /** It cannot use tools at all. */
   readonly lacksTools?: true;
   /** The fields that tell it not to think. Left out: `reasoning_effort`, which is `none`. */
   readonly notThinking?: Readonly<Record<string, unknown>>;
+  /** It refuses a forced call while the model thinks, so that the model must not think then. */
+  readonly forcesWithoutThinking?: true;
   /** Where it reads the reasoning of earlier answers. Left out: in `reasoning_content`. */
   readonly reasoningIn?: 'reasoning' | 'content';
   /** Contents that are only text must be strings: of results of tools, or of every message. */

@@ -77,6 +77,12 @@ const answered =
     return !answer || check(answer) ? '' : what;
   };
 
+const forcesWithoutThinking: Rule = ({ tool_choice: choice, thinking }) =>
+  (choice === 'required' || isObject(choice)) &&
+  !(isObject(thinking) && thinking['type'] === 'disabled')
+    ? 'a forced call while it thinks'
+    : '';
+
 const openAiWords = inMessages('refusal annotations');
 /** Anthropic's, of parts, of messages and of tools. */
 const marks: Rule = (body) => (JSON.stringify(body).includes('"cache_control"') ? 'a mark' : '');
@@ -110,10 +116,13 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
   deepseek: [
     fields('seed top_k'),
     stringTexts,
+    forcesWithoutThinking,
     answered('no reasoning_content', (answer) => answer['reasoning_content'] === 'Thought.'),
   ],
   moonshotai: [
     fields('temperature top_p presence_penalty frequency_penalty seed top_k'),
+    choices('auto none required'),
+    forcesWithoutThinking,
     answered('no reasoning_content', (answer) => answer['reasoning_content'] === 'Thought.'),
   ],
   zai: [
@@ -144,6 +153,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
       JSON.stringify(content).startsWith('[{"type":"thinking","thinking":"Thought."}'),
     ),
   ],
+  lmstudio: [choices('auto none required')],
   fireworks: [choices('auto none any named')],
   deepinfra: [choices('auto none'), stringResults],
   perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords, marks],

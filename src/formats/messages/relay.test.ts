@@ -120,7 +120,7 @@ test('other vendors’ turns are fitted for Anthropic: reasoning is removed and 
 });
 
 test('hosts other than Anthropic get earlier reasoning that nobody signed', () => {
-  const messages = (...signatures: unknown[]) => [
+  const signedBy = (...signatures: unknown[]) => [
     { role: 'user', content: 'a' },
     {
       role: 'assistant',
@@ -131,7 +131,7 @@ test('hosts other than Anthropic get earlier reasoning that nobody signed', () =
     },
     { role: 'user', content: 'c' },
   ];
-  const given = { messages: messages('', 'a-uuid', 'tg1.unsigned', 'tg1.google.x') };
+  const given = { messages: signedBy('', 'a-uuid', 'tg1.unsigned', 'tg1.google.x') };
   const { body, ignored } = up(given, { model: 'kimi-k3' });
   const unsigned = { type: 'thinking', thinking: 'Hm' };
   const [, answer] = body.messages as [unknown, { content: unknown[] }];
@@ -154,8 +154,11 @@ test('reasoning that a host did not sign gets a signature, without which clients
   const signature = { type: 'signature_delta', signature: 'a-uuid' };
   const streamed = relayed([
     start,
-    ...[blockStart({ ...thinking, thinking: '' }), blockStop()],
-    ...[blockStart({ ...thinking, thinking: '' }, 1), blockDelta(signature, 1), blockStop(1)],
+    blockStart({ ...thinking, thinking: '' }),
+    blockStop(),
+    blockStart({ ...thinking, thinking: '' }, 1),
+    blockDelta(signature, 1),
+    blockStop(1),
     end,
   ]);
   assert.deepEqual(streamed.events.slice(2, 6), [
