@@ -41,6 +41,16 @@ export function defaultEffort(upstreamModel: string): Effort | null {
   return isBase ? 'none' : null;
 }
 
+/**
+ * Returns true when OpenAI refuses functions in Chat: from GPT-5.4 on while the model thinks.
+ * `asked`: null when the request has no effort. github.com/BerriAI/litellm/pull/34569 (read
+ * 2026-11-30).
+ */
+export function refusesChatTools(asked: Effort | null, upstreamModel: string): boolean {
+  const effort = asked ? fitKnownEffort(asked, upstreamModel) : defaultEffort(upstreamModel);
+  return (versionOf(upstreamModel) ?? 0) >= 504 && effort !== 'none';
+}
+
 /** `verbosity` came with GPT-5. */
 export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');

@@ -35,7 +35,11 @@ function refusedByOpenAi(body: JsonObject): string[] {
     return names.filter((name) => name.startsWith('reasoning'));
   const thinks = effort !== 'none' && !(model === 'gpt-5.4' && effort === undefined);
   const few = Number(body['max_output_tokens'] ?? 16) < 16 ? ['max_output_tokens'] : [];
-  const refuses = thinks ? thinkingRefuses : ['stop'];
+  const inChat = body['messages'] !== undefined && !/^(?:o3|gpt-5\.3)/.test(String(model));
+  const refuses = [
+    ...(thinks ? thinkingRefuses : ['stop']),
+    ...(thinks && inChat ? ['tools'] : []),
+  ];
   return [...few, ...names.filter((name) => refuses.includes(name))];
 }
 
@@ -97,6 +101,7 @@ type Case = readonly [
 ];
 
 const thinking = { type: 'enabled', budget_tokens: 1_024 };
+const tools = [{ type: 'function', function: { name: 'f' } }];
 const cases: readonly Case[] = [
   ['chat', { model: 'gpt-6-luna', temperature: 0 }, 'temperature'],
   [
@@ -112,6 +117,11 @@ const cases: readonly Case[] = [
   ['chat', { model: 'gpt-4o', reasoning_effort: 'low' }, 'reasoning_effort'],
   ['chat', { model: 'gpt-4o', reasoning_effort: 'none' }, ''],
   ['chat', { model: 'gpt-4o', temperature: 0.5, top_p: 0.5, stop: 'STOP' }, ''],
+  ['chat', { model: 'gpt-6-luna', tools }, ''],
+  ['chat', { model: 'gpt-6-luna', tools, reasoning_effort: 'none' }, ''],
+  ['chat', { model: 'gpt-5.4', tools, reasoning_effort: 'low' }, ''],
+  ['chat', { model: 'gpt-5.4', tools }, ''],
+  ['chat', { model: 'to-chat', tools, reasoning_effort: 'low' }, ''],
   // They think only when asked to.
   ['chat', { model: 'gpt-5.4', temperature: 0.5, top_p: 0.5 }, ''],
   ['chat', { model: 'gpt-5.4', temperature: 0.5, reasoning_effort: 'none' }, ''],

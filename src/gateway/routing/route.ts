@@ -9,8 +9,10 @@ import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import type { OwnKey } from '../../domain/keys/api-key.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
-import type { OpenedFields } from '../../formats/field-verdicts.ts';
+import type { ChatRequest } from '../../formats/chat/schema.ts';
+import { isAskedFor, type OpenedFields } from '../../formats/field-verdicts.ts';
 import { stopSequencesMax } from '../../formats/model-abilities.ts';
+import { refusesChatTools } from '../../formats/openai-models.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
@@ -89,16 +91,24 @@ export function formatsAt(
 }
 
 /**
- * Returns the format to speak. A provider with both Responses and Chat is asked in Chat for stop
- * sequences, which Responses lacks. A model that stops by itself generates, and costs, less than
- * one that is cut.
+ * Returns the format to speak. A provider with both Responses and Chat is asked in Responses for
+ * functions that its model refuses in Chat, and in Chat for stop sequences, which Responses lacks. A
+ * model that stops by itself generates, and costs, less than one that is cut.
  */
 function formatOf(
   kind: HttpProviderKind,
   { route, model, clientFormat, body }: RouteOfModel,
 ): UpstreamFormatName {
   const formats = formatsAt(kind, route.upstreamModel);
-  if (formats.includes(clientFormat)) return clientFormat;
+  const isRefused =
+    clientFormat === 'chat' &&
+    formats.includes('responses') &&
+    isAskedFor(body.tools) &&
+    refusesChatTools(
+      (body as Pick<ChatRequest, 'reasoning_effort'>).reasoning_effort ?? null,
+      route.upstreamModel,
+    );
+  if (formats.includes(clientFormat) && !isRefused) return clientFormat;
   const [first] = formats;
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;
   const isTaken = stops > 0 && stops <= stopSequencesMax && !model.supports.thinking;
