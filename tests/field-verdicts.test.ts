@@ -71,6 +71,12 @@ const wires: readonly Wire[] = [
       'internal_chat_message_metadata_passthrough',
       // Of WebSockets only.
       'generate',
+      // Of Codex's agents.
+      'author',
+      'recipient',
+      'encrypted_function_args',
+      // The types have it, but not in parts.
+      'encrypted_content',
     ],
     body: { model: 'm', input: 'Hi' },
     needed: {

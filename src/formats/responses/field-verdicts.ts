@@ -21,7 +21,9 @@ const shortCacheOnly = refuse(
   (value) => value === '30m',
 );
 const computerAction = pass('type button x y keys path scroll_x scroll_y text');
-const part = pass('type text detail file_data file_url filename image_url prompt_cache_breakpoint');
+const part = pass(
+  'type text detail file_data file_url filename image_url prompt_cache_breakpoint encrypted_content',
+);
 const tool = ofTool(
   'type allowed_callers name description defer_loading async strict parameters input_schema output_schema',
 );
@@ -32,10 +34,11 @@ export const partKinds: PartKinds = {
     'tool_search_output additional_tools configuration_update reasoning compaction image_generation_call code_interpreter_call ' +
     'local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output mcp_list_tools ' +
     'mcp_approval_request mcp_approval_response mcp_call custom_tool_call_output custom_tool_call compaction_trigger item_reference ' +
-    'program program_output',
+    'program program_output agent_message',
   content:
-    'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text',
-  output: 'computer_screenshot input_text input_image input_file output_text refusal',
+    'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text encrypted_content',
+  output:
+    'computer_screenshot input_text input_image input_file output_text refusal encrypted_content',
 };
 
 export const verdictTable: VerdictTable = {
@@ -97,6 +100,8 @@ export const verdictTable: VerdictTable = {
     `),
     // In the types, items of answers name their creator; those of requests do not.
     ...pass('created_by internal_chat_message_metadata_passthrough'),
+    // Of messages between Codex's agents.
+    ...pass('author recipient encrypted_function_args'),
   },
   message: verdicts({ rule: 'set' }, 'id'),
   function_call: verdicts({ rule: 'set' }, 'id'),

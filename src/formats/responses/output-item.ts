@@ -6,6 +6,8 @@ import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
 import { asksForCompaction } from './compaction.ts';
 import { sealSignature } from '../sealed-reasoning.ts';
+import type { ResponsesRequest } from './schema.ts';
+import { wantsEncryption } from './agent-messages.ts';
 import type { ToolOrigin } from './tool-names.ts';
 import { readSearchArguments } from './tool-search.ts';
 
@@ -139,6 +141,10 @@ export function callItem(
       call_id: callId,
       ...named,
       arguments: text,
+      // Without it, Codex hands the arguments on as encrypted ones.
+      ...(wantsEncryption(context.request.body as ResponsesRequest, origin) && {
+        encrypted_function_args: [],
+      }),
       status,
     };
   return {

@@ -20,6 +20,7 @@ import { readAnnotations } from './citations.ts';
 import { isTrigger, readCompaction, summaryRequest } from './compaction.ts';
 import { drawingAsText } from './output-item.ts';
 import { readReasoning } from './reasoning.ts';
+import { readPlainText } from './agent-messages.ts';
 import type { ContentPart, InputItem, ResponsesRequest } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
 import { describeFoundTools, readSearchCall, searchCallId } from './tool-search.ts';
@@ -79,6 +80,8 @@ function readItem(
     case null:
     case 'message':
       return readMessage(item, `${path}.content`);
+    case 'agent_message':
+      return readMessage({ role: 'user', content: item.content }, `${path}.content`);
     case 'reasoning': {
       const thinking = readReasoning(item);
       return { role: 'assistant', content: thinking ? [thinking] : [] };
@@ -163,6 +166,8 @@ function readParts<T>(
 function readTextPart(part: ContentPart, path: string): TextPart {
   if (part.type === 'input_text' || part.type === 'output_text')
     return { type: 'text', text: part.text };
+  if (part.type === 'encrypted_content')
+    return { type: 'text', text: readPlainText(part.encrypted_content, path) };
   throw misplaced(part, path);
 }
 

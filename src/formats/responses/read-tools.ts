@@ -5,6 +5,7 @@ import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts
 import type { CanonicalRequest, Tool } from '../../canonical/request.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ResponsesRequest, ToolDefinition } from './schema.ts';
+import { withoutEncryption } from './agent-messages.ts';
 import { toolListsOf, type ToolNames } from './tool-names.ts';
 import { readSearchTool } from './tool-search.ts';
 
@@ -49,7 +50,7 @@ function readFunction({ name, description, parameters, strict }: FunctionTool): 
     name,
     description: description ?? null,
     // A function without parameters still takes an object.
-    parameters: parameters ?? { type: 'object', properties: {} },
+    parameters: withoutEncryption(parameters ?? { type: 'object', properties: {} }),
     strict: strict ?? null,
     kind: 'function',
   };

@@ -13,6 +13,7 @@ import { tierField } from '../service-tiers.ts';
 import { mendMediaUrl } from '../media-url.ts';
 import { fitKnownEffort } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
+import { mendEncryptedPart } from './agent-messages.ts';
 import { asksForCompaction, readCompaction } from './compaction.ts';
 import { leaveOutUnsold } from './optional-tools.ts';
 import { drawingAsText, isOwnItemId } from './output-item.ts';
@@ -154,7 +155,7 @@ function mendParts(item: JsonObject): JsonObject {
 }
 
 function mendPart(part: JsonObject): JsonObject {
-  return editFields(part, {
+  return editFields(mendEncryptedPart(part), {
     image_url: editText(part.image_url, (url) => mendMediaUrl(url, 'image')),
     file_data: editText(part.file_data, (url) => mendMediaUrl(url, 'document')),
   });

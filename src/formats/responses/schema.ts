@@ -26,7 +26,15 @@ const filePart = ofKind('input_file', {
   file_id: optional(Type.String()),
   filename: optional(Type.String()),
 });
-export const contentPart = openUnion(textPart, refusalPart, imagePart, filePart, InputAudio);
+const encryptedPart = ofKind('encrypted_content', { encrypted_content: Type.String() });
+export const contentPart = openUnion(
+  textPart,
+  refusalPart,
+  imagePart,
+  filePart,
+  InputAudio,
+  encryptedPart,
+);
 const content = Type.Union([Type.String(), Type.Array(contentPart)]);
 
 const message = Type.Object({
@@ -34,6 +42,8 @@ const message = Type.Object({
   role: words('user', 'assistant', 'system', 'developer'),
   content,
 });
+/** What one of Codex's agents tells another. */
+const agentMessage = ofKind('agent_message', { content });
 const functionCall = ofKind('function_call', {
   call_id: name,
   name,
@@ -95,6 +105,7 @@ const toolSearchOutput = ofKind('tool_search_output', {
 });
 export const inputItem = openUnion(
   message,
+  agentMessage,
   functionCall,
   functionCallOutput,
   customToolCall,

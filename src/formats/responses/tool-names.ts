@@ -9,7 +9,7 @@ export type ToolOrigin =
   | { readonly type: 'named'; readonly namespace: string | null; readonly name: string }
   | { readonly type: 'search' };
 
-type QualifiedToolName = { readonly namespace: string | null; readonly name: string };
+export type QualifiedToolName = { readonly namespace: string | null; readonly name: string };
 
 export type ToolNames = {
   /** Returns the flat name of a tool, even of one that the request no longer defines. */

@@ -8,6 +8,7 @@ import {
   textPart,
   toolTurn,
 } from '../../../tests/support/canonical/parts.ts';
+import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { anyCharacter } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
@@ -325,4 +326,93 @@ test('the straight path keeps every kind of tool and tool item unchanged', () =>
   ];
   const { body, ignored } = relayRequest(requestFor({ tools, input }), target);
   assert.deepEqual([body.tools, body.input, ignored], [tools, input, []]);
+});
+
+const secret = { type: 'string', encrypted: true };
+const spawn = {
+  type: 'function',
+  name: 'spawn_agent',
+  parameters: { type: 'object', properties: { message: secret, encrypted: { type: 'boolean' } } },
+};
+const agents = { type: 'namespace', name: 'collaboration', tools: [spawn, list] };
+const told = (text: string) => ({
+  type: 'agent_message',
+  id: 'amsg_1',
+  author: '/root',
+  recipient: '/root/worker',
+  content: [
+    { type: 'input_text', text: 'Payload:' },
+    { type: 'encrypted_content', encrypted_content: text },
+  ],
+});
+const spawned = {
+  type: 'function_call',
+  call_id: 'c1',
+  name: 'spawn_agent',
+  namespace: 'collaboration',
+  arguments: '{"message":"Go."}',
+};
+
+test('Codex: an agent of another vendor tells its task in plain text, and is told', () => {
+  for (const lists of [
+    { tools: [agents] },
+    {
+      input: [
+        { type: 'additional_tools', tools: [agents] },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  ]) {
+    const { tools } = readRequest(requestFor(lists));
+    assert.deepEqual(tools[0]!.parameters, {
+      ...spawn.parameters,
+      properties: { message: { type: 'string' }, encrypted: { type: 'boolean' } },
+    });
+    const answer = callsOf(
+      {
+        id: 'c1',
+        name: 'collaboration__spawn_agent',
+        arguments: spawned.arguments,
+        kind: 'function',
+      },
+      { id: 'c2', name: 'collaboration__list', arguments: '{}', kind: 'function' },
+    );
+    const context = contextFor(lists);
+    const [first, second] = writeAnswer(answer, context).output as JsonObject[];
+    assert.deepEqual(first, {
+      ...spawned,
+      id: 'c1',
+      encrypted_function_args: [],
+      status: 'completed',
+    });
+    assert.ok(!('encrypted_function_args' in second!));
+    const events = payloadsOf(streamAnswer(answer, context));
+    assert.deepEqual(events.find(({ type }) => type === 'response.output_item.done')!.item, first);
+  }
+  // Codex before 0.147 takes it for encrypted.
+  const part = { type: 'encrypted_content', encrypted_content: 'Done.' };
+  const output = { type: 'function_call_output', call_id: 'c1', output: [part] };
+  const { messages } = readRequest(requestFor({ input: [told('Go.'), spawned, output] }));
+  assert.deepEqual(messages[0], {
+    role: 'user',
+    content: [textPart('Payload:'), textPart('Go.')],
+  });
+  assert.deepEqual(messages.at(-1), toolTurn(resultPart('c1', textPart('Done.'))));
+});
+
+test('Codex: what OpenAI has encrypted goes to OpenAI alone', () => {
+  const input = [told('gAAAAABqx1'), { ...spawned, encrypted_function_args: ['message'] }];
+  const output = { type: 'function_call_output', call_id: 'c1', output: '' };
+  const asked = requestFor({ input: [...input, output], tools: [agents] });
+  assert.deepEqual(relayRequest(asked, target).body.input, [...input, output]);
+  assertRefused(
+    () => readRequest(asked),
+    'input[0].content[1].encrypted_content',
+    /OpenAI's models/,
+  );
+  const plain = relayRequest(requestFor({ input: [told('Go.')] }), target).body.input;
+  assert.deepEqual((plain as JsonObject[])[0]!.content, [
+    { type: 'input_text', text: 'Payload:' },
+    { type: 'input_text', text: 'Go.' },
+  ]);
 });
