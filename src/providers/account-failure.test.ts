@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAccountFailure } from './account-failure.ts';
+import { readAccountFailure, readOpenAiFailure } from './account-failure.ts';
 
 const failure = (status: number, message: string) =>
   readAccountFailure({ kind: 'status', status, message, retryAfterSeconds: null }).status;
@@ -9,6 +9,14 @@ test('an empty account at MiniMax, which says that it may pass, wants money', ()
   for (const status of [402, 429, 500])
     assert.equal(failure(status, 'insufficient balance (1008)'), 402);
   assert.equal(failure(500, 'internal error (1000)'), 500);
+});
+
+test('an account without credit at OpenAI wants money, a limit a minute passes', () => {
+  const limited = { kind: 'status', status: 429, message: 'x', retryAfterSeconds: 7 } as const;
+  const statusFor = (code: unknown) => readOpenAiFailure(limited, { error: { code } }).status;
+  assert.deepEqual(['insufficient_quota', 'credit_balance_exhausted'].map(statusFor), [402, 402]);
+  assert.deepEqual(['rate_limit_exceeded', 429, null].map(statusFor), [429, 429, 429]);
+  assert.equal(readOpenAiFailure(limited, '<html>').status, 429);
 });
 
 test('a wrong key at xAI, which blames the request, is the operator’s', () => {

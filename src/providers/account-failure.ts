@@ -1,5 +1,5 @@
 // Failures of the operator's account that some providers report as 400, as if the client's request
-// were at fault. They become 401, 402 or 403: another route is tried, the operator is told, and the
+// were at fault, or as 429, as if they would pass. They become 401, 402 or 403: another route is tried, the operator is told, and the
 // client does not see the message.
 import type { UpstreamFailure } from '../canonical/event.ts';
 import { isObject, objectOf } from '../lib/json.ts';
@@ -28,6 +28,18 @@ export function readAccountFailure(failure: UpstreamFailure, body?: unknown): Up
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
   return { ...failure, status };
+}
+
+const noCredit: unknown[] = ['insufficient_quota', 'credit_balance_exhausted'];
+
+/**
+ * As `readAccountFailure`, for OpenAI itself, which says with 429 that its customer has no credit.
+ * Alibaba's limits a minute have the same code.
+ */
+export function readOpenAiFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
+  const isUnpaid =
+    failure.status === 429 && noCredit.includes(objectOf(objectOf(body)['error'])['code']);
+  return isUnpaid ? { ...failure, status: 402 } : readAccountFailure(failure, body);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Providers that answer 400 when the operator's account is at fault: it owes money, or its key is
+// Providers that answer 400 or 429 when the operator's account is at fault: it owes money, or its key is
 // wrong. The request goes elsewhere, the operator is told, and the client is not blamed.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -9,7 +9,20 @@ import { modelOf } from '../support/model-of.ts';
 import { until } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
 
-const problems: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+type Problem = { readonly path: string; readonly status?: number; readonly body: object };
+const problems: Readonly<Record<string, Problem>> = {
+  openai: {
+    path: '/v1/responses',
+    status: 429,
+    body: {
+      error: {
+        message: 'You exceeded your current quota, please check your plan and billing details.',
+        type: 'insufficient_quota',
+        param: null,
+        code: 'insufficient_quota',
+      },
+    },
+  },
   anthropic: {
     path: '/v1/messages',
     body: {
@@ -57,8 +70,8 @@ const gateway = await startGateway(({ url }) => ({
   ),
 }));
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-for (const { path, body } of Object.values(problems))
-  gateway.upstream.on(path, answerStatus(400, { body }));
+for (const { path, status = 400, body } of Object.values(problems))
+  gateway.upstream.on(path, answerStatus(status, { body }));
 gateway.upstream.on(
   '/v1/messages/count_tokens',
   answerStatus(400, { body: problems.anthropic!.body }),
@@ -79,7 +92,7 @@ for (const name of Object.keys(problems)) {
     const body = { model: `only-${name}`, messages, max_tokens: 50 };
     const reply = await gateway.post('/v1/messages', { key, body });
     assert.equal(reply.status, 502, reply.text);
-    assert.doesNotMatch(reply.text, /credit|standing|API key/);
+    assert.doesNotMatch(reply.text, /credit|standing|API key|quota/);
     const line = new RegExp(`"provider":"${name}".*refuses its credential`);
     await until(() => line.test(gateway.program.output));
   });

@@ -63,7 +63,7 @@ function codeOf({ vendor, code }: ApiError): string {
 
 /**
  * Reads the error of an `error` event or a failed response. Maps its code back to the HTTP status
- * that OpenAI uses outside a stream.
+ * that it has outside a stream; one without credit wants money (402).
  */
 export function readFailure(value: unknown): UpstreamFailure {
   const error = isObject(value) && isObject(value.error) ? value.error : value;
@@ -75,7 +75,8 @@ export function readFailure(value: unknown): UpstreamFailure {
 }
 
 function statusOfCode(code: string): number {
-  if (/rate_limit|insufficient_quota|too_many_requests/.test(code)) return 429;
+  if (/insufficient_quota|credit_balance/.test(code)) return 402;
+  if (/rate_limit|too_many_requests/.test(code)) return 429;
   if (/overloaded|unavailable/.test(code)) return 503;
   if (/timeout/.test(code)) return 504;
   if (/invalid|context_length|policy|image|unsupported|bad_request/.test(code)) return 400;

@@ -2,7 +2,7 @@
 // one call. https://platform.openai.com/docs/api-reference/images
 import { isObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { writeForm } from '../../lib/multipart.ts';
-import { readAccountFailure } from '../account-failure.ts';
+import { readAccountFailure, readOpenAiFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
 import type {
   ImageCall,
@@ -13,7 +13,7 @@ import type {
 } from '../image-provider.ts';
 import { readImageUsage } from './image-usage.ts';
 
-export const openaiImages: ImageProviderKind = imagesWith();
+export const openaiImages: ImageProviderKind = imagesWith({ readFailure: readOpenAiFailure });
 /** Below its v1 address. */
 export const azureImages: ImageProviderKind = imagesWith({ prefix: '/openai/v1' });
 
@@ -31,9 +31,14 @@ const answerBytesMax = 6 * imageAnswerBytesMax;
 type Host = {
   readonly extraFields?: Readonly<Record<string, string>>;
   readonly prefix?: string;
+  readonly readFailure?: typeof readAccountFailure;
 };
 
-function imagesWith({ extraFields = {}, prefix = '' }: Host = {}): ImageProviderKind {
+function imagesWith({
+  extraFields = {},
+  prefix = '',
+  readFailure = readAccountFailure,
+}: Host): ImageProviderKind {
   return {
     imagesPerCall: 'many',
     generate: async (job, connection) => {
@@ -44,7 +49,7 @@ function imagesWith({ extraFields = {}, prefix = '' }: Host = {}): ImageProvider
         path: prefix + written.path,
         ...restOf(job, connection, written.headers),
       });
-      if (reply.kind === 'failure') return failedReply(reply, readAccountFailure);
+      if (reply.kind === 'failure') return failedReply(reply, readFailure);
       return readAnswer(reply.kind === 'answer' ? reply.body : null, job);
     },
   };

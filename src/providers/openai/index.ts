@@ -1,5 +1,5 @@
 // OpenAI itself, with Responses and Chat.
-import { readAccountFailure } from '../account-failure.ts';
+import { readOpenAiFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 
 export const openai: HttpProviderKind = {
@@ -11,6 +11,6 @@ export const openai: HttpProviderKind = {
   isOpenAi: true,
   customTools: true,
   wantsAccount: true,
-  readFailure: readAccountFailure,
+  readFailure: readOpenAiFailure,
   adaptBody: (body) => ({ ...body, store: false }),
 };
