@@ -5,10 +5,18 @@ import { readAccountFailure, readOpenAiFailure } from './account-failure.ts';
 const failure = (status: number, message: string) =>
   readAccountFailure({ kind: 'status', status, message, retryAfterSeconds: null }).status;
 
-test('an empty account at MiniMax, which says that it may pass, wants money', () => {
+test('an empty account that a provider calls a fault that may pass wants money', () => {
   for (const status of [402, 429, 500])
     assert.equal(failure(status, 'insufficient balance (1008)'), 402);
   assert.equal(failure(500, 'internal error (1000)'), 500);
+  for (const message of [
+    'Your team 16f2-4a40 has either used all available credits or reached its monthly spending limit. To continue',
+    'Insufficient balance or no resource package. Please recharge.',
+    '余额不足或无可用资源包,请充值。',
+    'Your prepayment credits are depleted. Please go to AI Studio',
+  ])
+    assert.equal(failure(429, message), 402);
+  assert.equal(failure(429, 'Rate limit reached for requests'), 429);
 });
 
 test('an account without credit at OpenAI wants money, a limit a minute passes', () => {

@@ -18,8 +18,22 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
   [/^Incorrect API key provided/, 401],
 ];
 
-/** MiniMax says it with 429 or 500, as if it would pass. docs: platform.minimax.io, error code 1008. */
-const emptyAccount = /insufficient balance.{0,20}\(1008\)/i;
+/**
+ * Some say with 429 or 500 that the account is empty, as if it would pass. MiniMax: platform.minimax.io,
+ * error code 1008. The others by reports, read 2026-11-30: xAI (github.com/continuedev/continue/issues/10373),
+ * Zhipu (github.com/vercel/ai/issues/9290 and continuedev/continue/issues/11823), Google
+ * (github.com/dyad-sh/dyad/issues/3626).
+ */
+const emptyAccount = new RegExp(
+  [
+    'insufficient balance.{0,20}\\(1008\\)',
+    '^Your team .{1,80} has either used all available credits',
+    '^Insufficient balance or no resource package',
+    '^余额不足或无可用资源包',
+    '^Your prepayment credits are depleted',
+  ].join('|'),
+  'i',
+);
 
 /** `failure`: with the provider's own message. `body`: of the answer. */
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {

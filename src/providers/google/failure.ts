@@ -2,12 +2,17 @@
 // https://ai.google.dev/gemini-api/docs/troubleshooting, and google.rpc's details.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
+import { readAccountFailure } from '../account-failure.ts';
 
 /**
  * Google sends 400 for a wrong key and for an account that may not call the API. The client would
  * be blamed, so they become 401 and 403. The retry delay is in the body instead of a header.
  */
 export function readFailure(failure: UpstreamFailure, body: unknown): UpstreamFailure {
+  return readAccountFailure(readDetails(failure, body), body);
+}
+
+function readDetails(failure: UpstreamFailure, body: unknown): UpstreamFailure {
   const error = readError(body);
   if (!error) return failure;
   const details = objectsOf(error.details);

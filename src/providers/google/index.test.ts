@@ -68,6 +68,12 @@ for (const [name, [code, body, expected]] of Object.entries(cases)) {
   test(`failures: ${name}`, () => assert.equal(readFailure(status(code), body).status, expected));
 }
 
+test('an account without credit becomes a 402, although Google says that it may pass', () => {
+  const message = 'Your prepayment credits are depleted. Please go to AI Studio.';
+  const body = { error: { code: 429, status: 'RESOURCE_EXHAUSTED', message } };
+  assert.equal(readFailure({ ...status(429), message }, body).status, 402);
+});
+
 test('the retry delay is read from the body', () => {
   const body = (retryDelay: unknown) => ({ error: { details: [{ reason: 'x' }, { retryDelay }] } });
   assert.equal(readFailure(status(429), body('34.4s')).retryAfterSeconds, 35);

@@ -2,7 +2,6 @@
 // other vendors in Chat, all below a project and a location.
 // https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest
 import type { ForwardableHeaders, HttpProviderKind } from '../provider.ts';
-import { readAccountFailure } from '../account-failure.ts';
 import { readFailure } from '../google/failure.ts';
 import type { InputCount, UpstreamTarget } from '../../formats/format.ts';
 import { inputCount as geminiCount } from '../../formats/gemini/count-tokens.ts';
@@ -63,7 +62,7 @@ export const vertex: HttpProviderKind = {
     // An express key; a token comes from the credential.
     ...(apiKey !== null && { 'x-goog-api-key': apiKey }),
   }),
-  readFailure: (failure, body) => readAccountFailure(readFailure(failure, body)),
+  readFailure,
   inputCounts: { messages: claudeCount, gemini: geminiCountThere },
   betas: cloudBetas.vertex,
   adaptBody: (body, { format, target, ignored }) => {
