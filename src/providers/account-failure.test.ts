@@ -32,6 +32,12 @@ test('a wrong key at xAI, which blames the request, is the operator’s', () => 
   assert.equal(failure(400, 'messages must not be empty'), 400);
 });
 
+test('a 403 about one request is the client’s: xAI’s guidelines, a context that is too short at Together', () => {
+  assert.equal(failure(403, 'Content violates usage guidelines. Team: x, Model: grok-4'), 400);
+  assert.equal(failure(403, 'Input validation error: `inputs` tokens + `max_new_tokens` …'), 400);
+  assert.equal(failure(403, 'Access to the chat endpoint is denied'), 403);
+});
+
 test('a prompt that OpenRouter’s moderation refuses is the client’s fault, a refused key is not', () => {
   const refused = { kind: 'status', status: 403, message: 'x', retryAfterSeconds: null } as const;
   const metadata = { reasons: ['violence'], flagged_input: 'x…', provider_name: 'X' };

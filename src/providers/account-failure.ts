@@ -35,9 +35,17 @@ const emptyAccount = new RegExp(
   'i',
 );
 
+/**
+ * Refusals of one request, which as those of the credential would take the route out of use for all: by
+ * xAI's guidelines (github.com/Wei-Shaw/sub2api/issues/4785), and by Together's limits
+ * (docs.together.ai/docs/error-codes; both read 2026-11-30).
+ */
+const refusesRequest = /^(?:Content violates usage guidelines|Input validation error)/;
+
 /** `failure`: with the provider's own message. `body`: of the answer. */
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
-  if (failure.status === 403 && isModerated(body)) return { ...failure, status: 400 };
+  if (failure.status === 403 && (refusesRequest.test(failure.message) || isModerated(body)))
+    return { ...failure, status: 400 };
   if (emptyAccount.test(failure.message)) return { ...failure, status: 402 };
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];

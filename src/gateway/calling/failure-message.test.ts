@@ -112,6 +112,7 @@ test('ids of the operator without a digit, and UUIDs of its account, are taken o
     [`Organization ${uuid} has no credit`, 'Organization [id removed] has no credit'],
     [`organization_id: "${uuid}"`, 'organization_id: "[id removed]"'],
     [`(org '${uuid}', workspace ${uuid})`, "(org '[id removed]', workspace [id removed])"],
+    [`Team: ${uuid}, API key ID: ${uuid}`, 'Team: [id removed], API key ID: [id removed]'],
   ] as const;
   for (const [message, clean] of cases) assert.equal(scrub(message), clean);
   const plain = `tool call ${uuid} in messages.3: org-specific fields and project_settings are unknown`;

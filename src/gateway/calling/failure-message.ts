@@ -220,7 +220,7 @@ export function scrub(message: string): string {
 
 /** A UUID after a word for the operator's account at the provider: `organization_id: 550e8400-…`. */
 const uuidOfOwner =
-  /\b((?:org|organi[sz]ation|project|workspace)[\W_]{1,5}(?:id[\W_]{1,5})?)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+  /\b((?:org|organi[sz]ation|project|workspace|team|api key)[\W_]{1,5}(?:id[\W_]{1,5})?)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Only this much is searched: an upstream that quotes its request may send megabytes. */
 const scrubbedCharactersMax = 2 * messageCharactersMax;
