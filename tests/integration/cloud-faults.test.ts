@@ -1,6 +1,8 @@
 // What clouds answer when they fail, to clients of each format: the right status, free of charge, with
 // another route where that may help, and nothing about the operator's account in it.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
@@ -127,132 +129,23 @@ after(() => gateway.stop());
 
 const balance = async () => (await gateway.get('/v1/balance', { key })).text;
 
-type Said = readonly [status: number, body: object];
-
-const arn = 'arn:aws:iam::123456789012:role/x';
-const said: Readonly<
-  Record<string, readonly (readonly [Said, verdict: 'client' | 'route' | 'passes'])[]>
-> = {
-  azure: [
-    [
-      [
-        401,
-        {
-          error: {
-            code: '401',
-            message: 'Access denied due to invalid subscription key azure-key-123456',
-          },
-        },
-      ],
-      'route',
-    ],
-    [
-      [
-        404,
-        { error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } },
-      ],
-      'route',
-    ],
-    [[429, { error: { code: 'RateLimitReached', message: 'Wait.', details: 'Wait.' } }], 'passes'],
-    [
-      [
-        400,
-        { error: { code: 'content_filter', message: 'The prompt was filtered.', innererror: {} } },
-      ],
-      'client',
-    ],
-  ],
-  bedrock: [
-    [[403, { message: `User: ${arn} is not authorized to perform: bedrock:InvokeModel` }], 'route'],
-    [[400, { message: 'The provided model identifier is invalid.' }], 'route'],
-    // An account that may not use Bedrock yet: github.com/aws/aws-cli/issues/8717 (read 2026-11-29).
-    [[400, { message: 'Operation not allowed' }], 'route'],
-    [
-      [
-        400,
-        {
-          message:
-            'Invocation of model ID x with on-demand throughput isn’t supported. Retry with an inference profile.',
-        },
-      ],
-      'route',
-    ],
-    [
-      [400, { message: 'Malformed input request: #: extraneous key [x] is not permitted' }],
-      'client',
-    ],
-    [
-      [400, { message: 'Input Tokens Exceeded: Number of input tokens exceeds maximum length' }],
-      'client',
-    ],
-    [[400, { message: `Profile ${arn}: temperature is not permitted` }], 'client'],
-    [[424, { message: 'The model returned the following errors: oops' }], 'passes'],
-    [[429, { message: 'Too many requests' }], 'passes'],
-    [[503, { message: 'Unavailable' }], 'passes'],
-  ],
-  'bedrock-claude': [
-    [[403, { Message: `${arn} has no access` }], 'route'],
-    [[400, { message: 'max_tokens: must be positive' }], 'client'],
-    [[400, { message: `Profile ${arn}: temperature is not permitted` }], 'client'],
-  ],
-  vertex: [
-    [
-      [
-        403,
-        {
-          error: {
-            code: 403,
-            message: 'Permission denied on projects/my-secret-project',
-            status: 'PERMISSION_DENIED',
-          },
-        },
-      ],
-      'route',
-    ],
-    [
-      [
-        404,
-        {
-          error: {
-            code: 404,
-            message:
-              'Publisher Model `projects/my-secret-project/locations/global/x` was not found',
-            status: 'NOT_FOUND',
-          },
-        },
-      ],
-      'route',
-    ],
-    [[400, { error: { code: 400, message: 'off', status: 'FAILED_PRECONDITION' } }], 'route'],
-    [
-      [
-        429,
-        [{ error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED' } }],
-      ],
-      'passes',
-    ],
-    [
-      [
-        400,
-        {
-          error: {
-            code: 400,
-            message: 'The input token count (9) exceeds the maximum number of tokens allowed (8).',
-            status: 'INVALID_ARGUMENT',
-          },
-        },
-      ],
-      'client',
-    ],
-  ],
-  cohere: [
-    [[429, { id: 'i', message: 'You are using a Trial key.' }], 'passes'],
-    [[500, { id: 'i', message: 'internal server error' }], 'passes'],
-  ],
+/**
+ * `client`: the request is at fault, with every route. `route`: another route, and no words. `passes`:
+ * another route.
+ */
+type Fault = {
+  readonly host: string;
+  readonly verdict: 'client' | 'route' | 'passes';
+  readonly status: number;
+  readonly body: unknown;
 };
+const file = join(import.meta.dirname, '..', 'answers', 'cloud-errors.jsonl');
+const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+const faults = lines.map((line) => JSON.parse(line) as Fault);
 
 for (const { name, paths } of clouds) {
-  for (const [index, [[status, body], verdict]] of said[name]!.entries()) {
+  const own = faults.filter(({ host }) => host === name);
+  for (const [index, { status, body, verdict }] of own.entries()) {
     test(`${name} answers ${status} ${JSON.stringify(body).slice(0, 60)}: ${verdict}`, async () => {
       for (const path of paths) gateway.upstream.on(path, answerStatus(status, { body }));
       const earlier = await balance();
@@ -318,12 +211,8 @@ for (const { name, paths, pieces, headers, complete, whole } of clouds) {
       response.writeHead(307, { location: `${gateway.upstream.url}/stolen` }).end();
     };
     for (const path of paths) gateway.upstream.on(path, script);
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/chat/completions', {
-        key,
-        body: { model: `${name}-alone`, messages: [{ role: 'user', content: 'Hi' }] },
-      }),
-    );
+    const body = { model: `${name}-alone`, messages: [{ role: 'user', content: 'Hi' }] };
+    const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
     assert.equal(reply.status, 502, reply.text);
     assert.ok(asked.every(({ path }) => path !== '/stolen'));
   });

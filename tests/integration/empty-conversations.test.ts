@@ -3,36 +3,18 @@
 // continued by mistake, and an empty conversation gets a 400.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { answerContent, type WireName } from '../support/answers.ts';
+import type { WireName } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
-import { modelOf } from '../support/model-of.ts';
-import { answerJson } from '../support/upstream.ts';
+import { answerEachWire, modelsByWire } from '../support/model-of.ts';
 import type { Json } from '../support/plain/reading.ts';
 
-const geminiPath = '/v1beta/models/gemini-2.5-flash:generateContent';
 const upstreams = { R: 'responses', C: 'chat', M: 'messages', G: 'gemini' } as const;
 type Upstream = keyof typeof upstreams;
 
-const gateway = await startGateway({
-  models: {
-    R: modelOf([{ provider: 'openai', model: 'gpt-4.1', api: 'responses' }]),
-    C: modelOf([{ provider: 'local', model: 'llama-4', api: 'chat' }]),
-    M: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }]),
-    // Continues a last turn of the model (prefill).
-    G: modelOf([{ provider: 'google', model: 'gemini-2.5-flash' }]),
-  },
-});
+const gateway = await startGateway({ models: modelsByWire });
+answerEachWire(gateway.upstream);
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-const answered = { text: 'x', tokens: { input: 5, output: 3 } };
-gateway.upstream.on('/v1/responses', answerContent('responses', answered));
-gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', answered));
-gateway.upstream.on('/v1/messages', answerContent('messages', answered));
-const candidates = [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP' }];
-gateway.upstream.on(
-  geminiPath,
-  answerJson({ candidates, usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3 } }),
-);
 after(() => gateway.stop());
 
 /** System (`S`), user (`U`) and assistant (`A`) turns with their text. */

@@ -27,6 +27,7 @@ function script(to: string, stream: boolean): void {
   const { upstream } = gateway;
   const args = `{"id":${id}}`;
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: args } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
   const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
   const chunk = (choice: object) => ({
     data: { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x', choices: [choice] },
@@ -46,13 +47,7 @@ function script(to: string, stream: boolean): void {
             object: 'chat.completion',
             created: 1,
             model: 'x',
-            choices: [
-              {
-                index: 0,
-                message: { role: 'assistant', content: null, tool_calls: [call] },
-                finish_reason: 'tool_calls',
-              },
-            ],
+            choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
             usage,
           }),
     );

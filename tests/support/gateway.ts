@@ -141,6 +141,11 @@ export class TestGateway<Started extends Installation = Installation> {
     return { reply, asked: this.upstream.requests.slice(earlier) };
   }
 
+  /** Posts; `asked` are the requests that reached the upstream meanwhile. */
+  postRecorded(path: string, options: SendOptions) {
+    return this.recordUpstream(() => this.post(path, options));
+  }
+
   /** The key's usage records, newest first; with `requestId`, those of one request. */
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the shape of JSON is the caller's claim in any case
   async usage<Item = Record<string, unknown>>(key: string, requestId?: string): Promise<Item[]> {
