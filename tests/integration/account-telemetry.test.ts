@@ -17,6 +17,7 @@ import { until, untilNoticed } from '../support/until.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 import { ok } from '../support/http.ts';
 import { rowsOf, setRows } from '../support/rows.ts';
+import { columnOf } from '../support/column-of.ts';
 
 const tokens = { input: 40, output: 12 };
 const prompt = 'marker-of-the-prompt';
@@ -347,10 +348,7 @@ test('header values are never shown, stored or logged as they are, and changes a
   assert.match(text, /"header_names":\["authorization"\]/);
   const rows = await rowsOf(two.gateway.database, 'account_telemetry');
   const log = await rowsOf(two.gateway.database, 'audit_log', { account_id: mine.account });
-  assert.deepEqual(
-    log.map(({ action }) => action),
-    ['account.telemetry'],
-  );
+  assert.deepEqual(columnOf(log, 'action'), ['account.telemetry']);
   for (const where of [text, JSON.stringify(rows), JSON.stringify(log), two.gateway.program.output])
     assert.equal(where.includes(headerKey), false);
 });
@@ -400,10 +398,7 @@ test('a test span says whether the receiver takes it', async () => {
   const path = `/accounts/${mine.account}/telemetry`;
   const sendTest = async () => (await mine.owner.post(`${path}/test`)).json();
   assert.deepEqual(await sendTest(), { problem: null });
-  assert.deepEqual(
-    mine.receiver.spans().map(({ name }) => name),
-    ['tollgate test'],
-  );
+  assert.deepEqual(columnOf(mine.receiver.spans(), 'name'), ['tollgate test']);
   mine.receiver.upstream.on('/v1/traces', answerStatus(401));
   assert.deepEqual(await sendTest(), { problem: 'it answers with status 401' });
   mine.receiver.upstream.on(

@@ -11,7 +11,8 @@ import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
 import { answerStatus, behind, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
-import { rowsOf } from '../support/rows.ts';
+import { rowsOf, setRows } from '../support/rows.ts';
+import { columnOf } from '../support/column-of.ts';
 
 /** A microdollar for each token of the input, and two for each of the output. */
 const prices = { input: 1, output: 2 };
@@ -70,13 +71,19 @@ async function upload(made: Pick<Made, 'key'>, lines: readonly string[]): Promis
   return (await openAi(made).files.create({ purpose: 'batch', file })).id;
 }
 
-async function begin(made: Pick<Made, 'key'>, lines: readonly string[]) {
-  return openAi(made).batches.create({
-    input_file_id: await upload(made, lines),
+const batchOf = (fileId: string) =>
+  ({
+    input_file_id: fileId,
     endpoint: '/v1/chat/completions',
     completion_window: '24h',
-  });
+  }) as const;
+
+async function begin(made: Pick<Made, 'key'>, lines: readonly string[]) {
+  return openAi(made).batches.create(batchOf(await upload(made, lines)));
 }
+/** One with so many usual lines. */
+const beginOf = (made: Pick<Made, 'key'>, count: number) => begin(made, few(count));
+const few = (count: number) => names(count).map((name) => lineOf(name));
 
 const ended = ['completed', 'cancelled', 'expired'];
 const end = (made: Pick<Made, 'key'>, id: string) =>
@@ -133,9 +140,7 @@ test("OpenAI's SDK runs a batch, whose failed lines are free", async () => {
     lineOf('five'),
   ];
   const batch = await client.batches.create({
-    input_file_id: await upload(made, lines),
-    endpoint: '/v1/chat/completions',
-    completion_window: '24h',
+    ...batchOf(await upload(made, lines)),
     metadata: { run: 'nightly' },
   });
   assert.match(batch.id, /^batch_\w{26}$/);
@@ -146,10 +151,7 @@ test("OpenAI's SDK runs a batch, whose failed lines are free", async () => {
   assert.deepEqual(done.metadata, { run: 'nightly' });
 
   const output = await linesOf(made, done.output_file_id);
-  assert.deepEqual(
-    output.map((line) => line.custom_id),
-    ['one', 'five'],
-  );
+  assert.deepEqual(columnOf(output, 'custom_id'), ['one', 'five']);
   for (const { response, error } of output) {
     assert.equal(error, null);
     assert.equal(response!.status_code, 200);
@@ -185,10 +187,7 @@ test("OpenAI's SDK runs a batch, whose failed lines are free", async () => {
   const file = await client.files.retrieve(done.output_file_id!);
   const text = await (await client.files.content(file.id)).text();
   assert.equal(file.bytes, Buffer.byteLength(text));
-  assert.deepEqual(
-    (await client.batches.list()).data.map(({ id }) => id),
-    [batch.id],
-  );
+  assert.deepEqual(columnOf((await client.batches.list()).data, 'id'), [batch.id]);
   assert.equal((await client.files.delete(file.id)).deleted, true);
   await assert.rejects(client.files.content(file.id), { status: 404 });
   assert.equal((await client.batches.retrieve(batch.id)).output_file_id, null);
@@ -256,10 +255,7 @@ test("Anthropic's SDK runs a batch, reads its results, pages and deletes", async
   for await (const batch of batches.list({ limit: 1 })) all.push(batch.id);
   assert.deepEqual(all, [second.id, id]);
   const before = await batches.list({ before_id: id });
-  assert.deepEqual(
-    before.data.map((batch) => batch.id),
-    [second.id],
-  );
+  assert.deepEqual(columnOf(before.data, 'id'), [second.id]);
   assert.equal((await batches.delete(id)).type, 'message_batch_deleted');
   await assert.rejects(batches.retrieve(id), { status: 404 });
 });
@@ -299,15 +295,10 @@ test('a batch is held for as a whole, and each line is settled by itself', async
   assert.ok(one >= 200);
   const made = await newKey();
   const open = holdUpstream();
-  const batch = await begin(
-    made,
-    names(4).map((name) => lineOf(name)),
-  );
+  const batch = await beginOf(made, 4);
   assert.equal((await balanceOf(made)).heldMicros, 4 * one);
-  const { data } = await gateway
-    .get('/v1/balance', { key: made.key })
-    .then((reply) => ({ data: reply.json<{ balance_cents: number }>() }));
-  assert.equal(data.balance_cents, Math.floor((creditUsd * 1_000_000 - 4 * one) / 10_000));
+  const shown = await jsonOf<{ balance_cents: number }>(gateway.get('/v1/balance', made));
+  assert.equal(shown.balance_cents, Math.floor((creditUsd * 1_000_000 - 4 * one) / 10_000));
   open();
   await end(made, batch.id);
   await assertSpent(made, 4 * costMicros);
@@ -315,7 +306,7 @@ test('a batch is held for as a whole, and each line is settled by itself', async
 
 test('a batch that does not fit is refused as a whole, and nothing of it stays', async () => {
   const one = await heldForOne();
-  const lines = names(3).map((name) => lineOf(name));
+  const lines = few(3);
   const refusals = [
     { options: { creditUsd: (3 * one - 1) / 1_000_000 }, status: 402 },
     { options: { dailyCapMicros: 3 * one - 1 }, status: 429 },
@@ -344,21 +335,19 @@ test('a cancelled or expired batch keeps what runs, and the rest is free', async
     const made = await newKey();
     const open = holdUpstream();
     const before = upstream.requests.length;
-    const batch = await begin(
-      made,
-      names(40).map((name) => lineOf(name)),
-    );
+    const batch = await beginOf(made, 40);
     await until(() => upstream.requests.length === before + 16);
     const held = () => balanceOf(made).then(({ heldMicros }) => heldMicros);
     const whole = await held();
     if (status === 'cancelled')
       assert.equal((await openAi(made).batches.cancel(batch.id)).status, 'cancelling');
     else
-      await database.write
-        .updateTable('batches')
-        .set({ expires_at_ms: Date.now() - 1, due_at_ms: 1 })
-        .where('id', '=', batch.id)
-        .execute();
+      await setRows(
+        database,
+        'batches',
+        { id: batch.id },
+        { expires_at_ms: Date.now() - 1, due_at_ms: 1 },
+      );
     // The waiting lines end at once.
     await until(async () => (await held()) < whole / 2);
     open();
@@ -395,10 +384,7 @@ test('the dashboard shows what a batch costs and holds, and an admin cancels it'
   await end(made, first.id);
   const open = holdUpstream();
   const before = upstream.requests.length;
-  const second = await begin(
-    made,
-    names(20).map((name) => lineOf(name)),
-  );
+  const second = await beginOf(made, 20);
   await until(() => upstream.requests.length === before + 16);
   const { heldMicros } = await balanceOf(made);
   const page = await shown(viewer, '?limit=1');
@@ -435,11 +421,7 @@ test('the dashboard shows what a batch costs and holds, and an admin cancels it'
   const again = await jsonOf<{ status: string; cost_micros: number }>(admin.post(cancel));
   assert.deepEqual([again.status, again.cost_micros], ['cancelled', 16 * costMicros]);
   await assertSpent(made, 18 * costMicros);
-  await database.write
-    .updateTable('batches')
-    .set({ kept_until_ms: 0 })
-    .where('id', '=', second.id)
-    .execute();
+  await setRows(database, 'batches', { id: second.id }, { kept_until_ms: 0 });
   assert.equal((await admin.post(cancel)).status, 404, 'its owner has removed it');
 });
 
@@ -457,16 +439,8 @@ test('a provider that is down is tried again, and its hold is kept', async () =>
       .executeTakeFirst();
   const first = await until(waiting);
   assert.equal((await balanceOf(made)).heldMicros, first.held_micros);
-  await database.write
-    .updateTable('batch_lines')
-    .set({ due_at_ms: 1 })
-    .where('batch_id', '=', batch.id)
-    .execute();
-  await database.write
-    .updateTable('batches')
-    .set({ due_at_ms: 1 })
-    .where('id', '=', batch.id)
-    .execute();
+  await setRows(database, 'batch_lines', { batch_id: batch.id }, { due_at_ms: 1 });
+  await setRows(database, 'batches', { id: batch.id }, { due_at_ms: 1 });
   const done = await end(made, batch.id);
   assert.deepEqual(done.request_counts, { total: 1, completed: 1, failed: 0 });
   await assertSpent(made, costMicros);
@@ -486,16 +460,13 @@ test('a line that was charged when its process died has its answer, also in a ca
     const { output_file_id: output } = await end(made, batch.id);
     const [first] = await linesOf(made, output);
     // As if the process had died between the charge and this.
-    await database.write
-      .updateTable('batch_lines')
-      .set({ ...running, owner: 'gone' })
-      .where('batch_id', '=', batch.id)
-      .execute();
-    await database.write
-      .updateTable('batches')
-      .set({ state, counts: null, ended_at_ms: null, due_at_ms: 1 })
-      .where('id', '=', batch.id)
-      .execute();
+    await setRows(database, 'batch_lines', { batch_id: batch.id }, { ...running, owner: 'gone' });
+    await setRows(
+      database,
+      'batches',
+      { id: batch.id },
+      { state, counts: null, ended_at_ms: null, due_at_ms: 1 },
+    );
     const done = await end(made, batch.id);
     assert.deepEqual(done.request_counts, { total: 1, completed: 1, failed: 0 });
     const [again] = await linesOf(made, done.output_file_id);
@@ -509,15 +480,8 @@ test('a revoked key ends its batches', async () => {
   const made = await newKey();
   const other = await newKey({ account: made.account, creditUsd: 0 });
   const open = holdUpstream();
-  const batch = await begin(
-    made,
-    names(20).map((name) => lineOf(name)),
-  );
-  await database.write
-    .updateTable('api_keys')
-    .set({ revoked_at_ms: 1 })
-    .where('id', '=', made.id)
-    .execute();
+  const batch = await beginOf(made, 20);
+  await setRows(database, 'api_keys', { id: made.id }, { revoked_at_ms: 1 });
   open();
   const done = await end(other, batch.id);
   assert.equal(done.status, 'cancelled');
@@ -532,12 +496,7 @@ test('a repeat under the same Idempotency-Key gets the same batch', async () => 
     gateway.post('/v1/batches', {
       key: made.key,
       headers: { 'idempotency-key': idempotencyKey },
-      body: {
-        input_file_id: fileId,
-        endpoint: '/v1/chat/completions',
-        completion_window: '24h',
-        metadata,
-      },
+      body: { ...batchOf(fileId), metadata },
     });
   const both = await Promise.all([create({}, 'a'), create({}, 'a')]);
   const ids = new Set(both.map((reply) => reply.json<{ id: string }>().id));
@@ -569,8 +528,7 @@ test('other accounts and the other mode see none of it', async () => {
       assert.equal((await gateway.get(`/v1/${path}`, { key })).status, 404, path);
     for (const path of [`batches/${batch.id}/cancel`, `messages/batches/${batch.id}/cancel`])
       assert.equal((await gateway.post(`/v1/${path}`, { key })).status, 404, path);
-    const foreign = { input_file_id: input, endpoint: '/v1/chat/completions' };
-    const body = { ...foreign, completion_window: '24h' };
+    const body = batchOf(input);
     assert.equal((await gateway.post('/v1/batches', { key, body })).status, 404);
     assert.deepEqual((await openAi({ key }).files.list()).data, []);
   }
@@ -634,18 +592,13 @@ test('an account puts a limited number of lines and bytes into batches in a day'
   upstream.on(chatPath, answers);
   const made = await newKey();
   const other = await newKey({ account: made.account, creditUsd: 0 });
-  const few = (count: number) => names(count).map((name) => lineOf(name));
-  const batch = await begin(made, few(linesPerDay - 1));
+  const batch = await beginOf(made, linesPerDay - 1);
   await assert.rejects(begin(other, few(2)), { status: 429, message: /batch_lines_per_day/ });
   await end(made, batch.id);
   // What is created at once counts together, and what was deleted counts all the same.
   const both = await newKey();
   const fileId = await upload(both, few(linesPerDay - 1));
-  const body = {
-    input_file_id: fileId,
-    endpoint: '/v1/chat/completions',
-    completion_window: '24h',
-  };
+  const body = batchOf(fileId);
   const create = () => gateway.post('/v1/batches', { key: both.key, body });
   const replies = await Promise.all([create(), create()]);
   assert.ok(replies.some(({ status }) => status === 429));
@@ -669,11 +622,7 @@ test('an account puts a limited number of lines and bytes into batches in a day'
 
 test('refused batches of an account have only so many lines read, and others are not affected', async () => {
   const made = await newKey();
-  const file = await upload(
-    made,
-    names(linesPerDay + 1).map((name) => lineOf(name)),
-  );
-  const body = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const body = batchOf(await upload(made, few(linesPerDay + 1)));
   const limits: unknown[] = [];
   do {
     const { status, error } = await gateway.post('/v1/batches', { key: made.key, body });
@@ -695,11 +644,7 @@ test('an account has eight batches created at once', async () => {
   const { rateLimits } = gateway.program.app.gateway;
   const begun = Array.from({ length: 8 }, () => rateLimits.beginBatch({ accountId: made.account }));
   const [endOne, ...others] = await Promise.all(begun);
-  const body = {
-    input_file_id: await upload(made, lines),
-    endpoint: '/v1/chat/completions',
-    completion_window: '24h',
-  };
+  const body = batchOf(await upload(made, lines));
   const { status, error } = await gateway.post('/v1/batches', { key: made.key, body });
   assert.deepEqual([status, error.details!['limit']], [429, 'concurrent_batches']);
   endOne!(0);

@@ -8,6 +8,7 @@ import { type KeyOptions, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { asReplayed, numberedAnswers } from '../support/numbered-answers.ts';
+import { setRows } from '../support/rows.ts';
 import { TestClock } from '../support/test-clock.ts';
 
 const chat = endpoint('chat');
@@ -104,33 +105,25 @@ describe('which requests count as the same', () => {
     known = await askTwice(key, sent);
   });
 
-  const others: Readonly<Record<string, { readonly sent: Sent; readonly hit: boolean }>> = {
-    'a byte of the body': { sent: { body: sent.body.replace('ever', 'evil') }, hit: false },
-    'a space in the body': { sent: { body: ` ${sent.body}` }, hit: true },
-    'a body that is no JSON': { sent: { body: sent.body.replace('{', '[') }, hit: false },
-    'an Idempotency-Key': { sent: { ...sent, headers: { 'idempotency-key': 'new' } }, hit: true },
-    'the cache refused': { sent: { ...sent, headers: { 'x-service-cache': 'false' } }, hit: false },
-    'the cache header': { sent: { ...sent, headers: { 'x-service-cache': 'true' } }, hit: true },
-    'an empty header': { sent: { ...sent, headers: { 'x-service-cache': '' } }, hit: false },
-    'another version': {
-      sent: { ...sent, headers: { 'anthropic-version': 'undefined' } },
-      hit: false,
-    },
-    'another beta': { sent: { ...sent, headers: { 'anthropic-beta': 'x' } }, hit: false },
-    'another type': { sent: { ...sent, headers: { 'content-type': 'text/plain' } }, hit: false },
-    'a type in other words': {
-      sent: { ...sent, headers: { 'content-type': 'application/json; charset=utf-8' } },
-      hit: true,
-    },
-    'a compressed body': { sent: { ...sent, headers: { 'content-encoding': 'gzip' } }, hit: false },
-    'an expectation': { sent: { ...sent, headers: { expect: '100-continue' } }, hit: true },
-    'a query': { sent: { ...sent, path: `${chat.path}?api_key=x` }, hit: true },
-    'another key beside it': {
-      sent: { ...sent, headers: { 'x-api-key': 'something' } },
-      hit: true,
-    },
+  const headed = (headers: Sent['headers']): Sent => ({ ...sent, headers });
+  const others: Readonly<Record<string, readonly [hit: boolean, sent: Sent]>> = {
+    'a byte of the body': [false, { body: sent.body.replace('ever', 'evil') }],
+    'a space in the body': [true, { body: ` ${sent.body}` }],
+    'a body that is no JSON': [false, { body: sent.body.replace('{', '[') }],
+    'an Idempotency-Key': [true, headed({ 'idempotency-key': 'new' })],
+    'the cache refused': [false, headed({ 'x-service-cache': 'false' })],
+    'the cache header': [true, headed({ 'x-service-cache': 'true' })],
+    'an empty header': [false, headed({ 'x-service-cache': '' })],
+    'another version': [false, headed({ 'anthropic-version': 'undefined' })],
+    'another beta': [false, headed({ 'anthropic-beta': 'x' })],
+    'another type': [false, headed({ 'content-type': 'text/plain' })],
+    'a type in other words': [true, headed({ 'content-type': 'application/json; charset=utf-8' })],
+    'a compressed body': [false, headed({ 'content-encoding': 'gzip' })],
+    'an expectation': [true, headed({ expect: '100-continue' })],
+    'a query': [true, { ...sent, path: `${chat.path}?api_key=x` }],
+    'another key beside it': [true, headed({ 'x-api-key': 'something' })],
   };
-  for (const [what, { sent: other, hit }] of Object.entries(others)) {
+  for (const [what, [hit, other]] of Object.entries(others)) {
     test(`${what}: ${hit ? 'the same' : 'another'}`, async () => {
       const reply = await ask(key, other);
       assert.equal(isHit(reply), hit, reply.text);
@@ -197,53 +190,38 @@ test('a hit shows the current balance', async () => {
   );
 });
 
-const changes: Readonly<
-  Record<
-    string,
-    { readonly change: (ids: Ids) => Promise<unknown>; readonly refusal: string | null }
-  >
-> = {
-  'a revoked key': {
-    change: ({ id }) => setKey(id, { revoked_at_ms: 1 }),
-    refusal: 'invalid_api_key',
-  },
-  'an expired key': {
-    change: ({ id }) => setKey(id, { expires_at_ms: 1 }),
-    refusal: 'invalid_api_key',
-  },
-  'another list of models': {
-    change: ({ id }) => setKey(id, { models: '["claude-haiku-4-5"]' }),
-    refusal: 'model_not_allowed_for_key',
-  },
-  'a list of addresses': {
-    change: ({ id }) => setKey(id, { allowed_addresses: '["192.0.2.1"]' }),
-    refusal: 'address_not_allowed',
-  },
-  'a frozen account': {
-    change: ({ account }) => setAccount(account, { frozen: 1 }),
-    refusal: 'account_frozen',
-  },
-  'a purged account': {
-    change: ({ account }) => setAccount(account, { cache_generation: 1 }),
-    refusal: null,
-  },
-  'an account that keeps nothing': {
-    change: ({ account }) => setAccount(account, { retain_responses: 0 }),
-    refusal: null,
-  },
-};
-type Ids = { readonly id: string; readonly account: string };
-const setKey = (id: string, values: object) =>
-  gateway.database.write.updateTable('api_keys').set(values).where('id', '=', id).execute();
-const setAccount = (id: string, values: object) =>
-  gateway.database.write.updateTable('accounts').set(values).where('id', '=', id).execute();
+/** Each with the code of the refusal; null: it runs again. */
+const changes: readonly (readonly [
+  what: string,
+  table: 'api_keys' | 'accounts',
+  changed: object,
+  refusal: string | null,
+])[] = [
+  ['a revoked key', 'api_keys', { revoked_at_ms: 1 }, 'invalid_api_key'],
+  ['an expired key', 'api_keys', { expires_at_ms: 1 }, 'invalid_api_key'],
+  [
+    'another list of models',
+    'api_keys',
+    { models: '["claude-haiku-4-5"]' },
+    'model_not_allowed_for_key',
+  ],
+  [
+    'a list of addresses',
+    'api_keys',
+    { allowed_addresses: '["192.0.2.1"]' },
+    'address_not_allowed',
+  ],
+  ['a frozen account', 'accounts', { frozen: 1 }, 'account_frozen'],
+  ['a purged account', 'accounts', { cache_generation: 1 }, null],
+  ['an account that keeps nothing', 'accounts', { retain_responses: 0 }, null],
+];
 
-for (const [what, { change, refusal }] of Object.entries(changes)) {
+for (const [what, table, changed, refusal] of changes) {
   test(`${what} ends hits`, async () => {
-    const { key, ...ids } = await newKey();
+    const { key, id, account } = await newKey();
     const sent = { body: bodyOf() };
     const known = await askTwice(key, sent);
-    await change(ids);
+    await setRows(gateway.database, table, { id: table === 'accounts' ? account : id }, changed);
     await noticeKeyChanges(gateway, { clock });
     const reply = await ask(key, sent);
     if (refusal) assert.equal(reply.error.code, refusal);

@@ -20,6 +20,7 @@ import { ok } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerStatus, startUpstream } from '../support/upstream.ts';
+import { columnOf } from '../support/column-of.ts';
 
 const clock = new TestClock();
 
@@ -220,19 +221,13 @@ test('the dashboard shows the same with names, and the reason of one request', a
     rows,
     own.map((row) => ({ ...row, name: 'Laptop' })),
   );
-  assert.deepEqual(
-    rows.map((row) => row.id),
-    [id],
-  );
+  assert.deepEqual(columnOf(rows, 'id'), [id]);
   const missed = [];
   for (const request of ids) {
     const detail = await ok(member.get(`/accounts/${account}/requests/${request}`));
     missed.push(detail.json<RequestDetail>().charge!.cache_miss!);
   }
-  assert.deepEqual(
-    missed.map(({ reason }) => reason),
-    ['first-turn', 'unmarked', 'unmarked'],
-  );
+  assert.deepEqual(columnOf(missed, 'reason'), ['first-turn', 'unmarked', 'unmarked']);
   const sum = missed.reduce((total, one) => total + one.cost_micros, 0);
   assert.equal(sum, report.total.missed[1]!.cost_micros);
 });
@@ -294,9 +289,7 @@ test('OpenAI is told how long to keep a prompt, other hosts are not, and 12 hour
     );
     const at = wire === 'chat' ? '/v1/chat/completions' : path;
     const ask = (options: object) =>
-      gateway.recordUpstream(() =>
-        gateway.post(at, { key, body: { model, ...fields, ...options } }),
-      );
+      gateway.postRecorded(at, { key, body: { model, ...fields, ...options } });
     const { reply, asked } = await ask(kept);
     assert.equal(reply.status, 200, reply.text);
     const sent = asked[0]!.body as JsonObject;

@@ -44,6 +44,11 @@ const keys = {
 };
 const entraToken = '/my-tenant/oauth2/v2.0/token';
 
+const onVertex =
+  '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models';
+const vertexClaude = `${onVertex}/claude-sonnet-4-5%4020250929`;
+const hi = [{ role: 'user', content: 'Hi' }];
+
 const cachePrices = { input: 1, output: 10, cache_read: 0.1, cache_write: 1.25, cache_write_1h: 2 };
 
 let tokens: LocalUpstream;
@@ -157,7 +162,7 @@ async function ask(
   { stream = false, format = 'chat' }: { stream?: boolean; format?: WireName } = {},
 ) {
   const { path, body } = endpoint(format);
-  return gateway.recordUpstream(() => gateway.post(path, { key, body: body({ model, stream }) }));
+  return gateway.postRecorded(path, { key, body: body({ model, stream }) });
 }
 
 const azureKey = { 'api-key': 'azure-key-123456' };
@@ -278,9 +283,7 @@ test('images are made by Azure’s deployments at its v1 address', async () => {
   const path = '/keyed/openai/v1/images/generations';
   gateway.upstream.on(path, answerJson({ data: [{ b64_json: png.toString('base64') }] }));
   const body = { model: 'gpt-image-flare', prompt: 'A square', response_format: 'b64_json' };
-  const { reply, asked } = await gateway.recordUpstream(() =>
-    gateway.post('/v1/images/generations', { key, body }),
-  );
+  const { reply, asked } = await gateway.postRecorded('/v1/images/generations', { key, body });
   assert.equal(reply.status, 200, reply.text);
   assert.equal((asked[0]!.body as JsonObject)['model'], 'my-images');
   assert.equal(asked[0]!.headers.authorization, 'Bearer azure-key-123456');
@@ -324,11 +327,8 @@ test('Gemini on Vertex is called below its project with a token', async () => {
 });
 
 test('Claude on Vertex keeps its own format: the model stands in the path, the version in the body', async () => {
-  const models =
-    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models';
-  const path = `${models}/claude-sonnet-4-5%4020250929`;
-  gateway.upstream.on(`${path}:rawPredict`, answerContent('messages', content));
-  gateway.upstream.on(`${path}:streamRawPredict`, answerContent('messages', content));
+  for (const call of ['rawPredict', 'streamRawPredict'])
+    gateway.upstream.on(`${vertexClaude}:${call}`, answerContent('messages', content));
   for (const stream of [false, true]) {
     const { reply, asked } = await ask('vertex-claude', { format: 'messages', stream });
     assert.equal(reply.status, 200, reply.text);
@@ -390,7 +390,7 @@ test('the usage behind Bedrock’s last event is charged', async () => {
     model: 'nova',
     stream: true,
     stream_options: { include_usage: true },
-    messages: [{ role: 'user', content: 'Hi' }],
+    messages: hi,
   };
   const reply = await gateway.post('/v1/chat/completions', { key, body });
   // 10 input and 30 output tokens at a dollar a million.
@@ -453,47 +453,29 @@ test('Claude on Bedrock keeps its own format, with its betas in the body', async
     `${path}/invoke-with-response-stream`,
     answerBytes(Buffer.concat(events), binary),
   );
+  const shared = { type: 'ephemeral', scope: 'global' };
   for (const stream of [false, true]) {
     const body = {
       model: 'bedrock-claude',
       stream,
       max_tokens: 20,
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', scope: 'global' } },
-          ],
-        },
-      ],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: shared }] }],
       tools: [{ name: 'f', input_schema: { type: 'object' }, eager_input_streaming: true }],
     };
     const headers = {
       'anthropic-beta':
         'context-management-2025-06-27,skills-2025-10-02,redact-thinking-2026-02-12',
     };
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/messages', { key, body, headers }),
-    );
+    const { reply, asked } = await gateway.postRecorded('/v1/messages', { key, body, headers });
     assert.equal(reply.status, 200, reply.text);
     assert.match(reply.text, /two/);
     const sent = asked[0]!.body as JsonObject;
-    assert.deepEqual(
-      [
-        sent['model'],
-        sent['stream'],
-        sent['service_tier'],
-        sent['anthropic_version'],
-        sent['anthropic_beta'],
-      ],
-      [
-        undefined,
-        undefined,
-        undefined,
-        'bedrock-2023-05-31',
-        ['context-management-2025-06-27', 'fine-grained-tool-streaming-2025-05-14'],
-      ],
-    );
+    for (const name of ['model', 'stream', 'service_tier']) assert.ok(!(name in sent), name);
+    assert.equal(sent['anthropic_version'], 'bedrock-2023-05-31');
+    assert.deepEqual(sent['anthropic_beta'], [
+      'context-management-2025-06-27',
+      'fine-grained-tool-streaming-2025-05-14',
+    ]);
     assert.match(asked[0]!.text, /"cache_control":\{"type":"ephemeral"\}/);
     assert.doesNotMatch(asked[0]!.text, /eager_input_streaming/);
     assert.deepEqual(
@@ -545,10 +527,8 @@ test('what Bedrock adds to Claude’s answers stays here: measurements, and what
 test('Bedrock counts the input of its models', async () => {
   const path = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
   gateway.upstream.on(path, answerJson({ inputTokens: 12 }));
-  const body = { model: 'bedrock-claude', messages: [{ role: 'user', content: 'Hi' }] };
-  const { reply, asked } = await gateway.recordUpstream(() =>
-    gateway.post('/v1/messages/count_tokens', { key, body }),
-  );
+  const body = { model: 'bedrock-claude', messages: hi };
+  const { reply, asked } = await gateway.postRecorded('/v1/messages/count_tokens', { key, body });
   assert.deepEqual(reply.json(), { input_tokens: 12 });
   const { input } = asked[0]!.body as { input: { invokeModel: { body: string } } };
   const inner = JSON.parse(Buffer.from(input.invokeModel.body, 'base64').toString()) as JsonObject;
@@ -565,7 +545,7 @@ test('where Bedrock cannot count, the gateway estimates', async () => {
       gateway.post('/v1/responses/input_tokens', { key, body: { model: 'nova', input: 'Hi' } }),
       gateway.post('/v1/messages/count_tokens', {
         key,
-        body: { model: 'bedrock-claude', messages: [{ role: 'user', content: 'Hi' }] },
+        body: { model: 'bedrock-claude', messages: hi },
       }),
     ]);
   for (const path of [nova, claude]) gateway.upstream.on(path, answerJson(counted));
@@ -579,13 +559,9 @@ test('where Bedrock cannot count, the gateway estimates', async () => {
 });
 
 test('Vertex counts the input of Claude at one address, so the body names the model', async () => {
-  const path =
-    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/count-tokens:rawPredict';
-  gateway.upstream.on(path, answerJson({ input_tokens: 9 }));
-  const body = { model: 'vertex-claude', messages: [{ role: 'user', content: 'Hi' }] };
-  const { reply, asked } = await gateway.recordUpstream(() =>
-    gateway.post('/v1/messages/count_tokens', { key, body }),
-  );
+  gateway.upstream.on(`${onVertex}/count-tokens:rawPredict`, answerJson({ input_tokens: 9 }));
+  const body = { model: 'vertex-claude', messages: hi };
+  const { reply, asked } = await gateway.postRecorded('/v1/messages/count_tokens', { key, body });
   assert.deepEqual(reply.json(), { input_tokens: 9 });
   assert.equal((asked[0]!.body as JsonObject)['model'], 'claude-sonnet-4-5@20250929');
 });
@@ -599,12 +575,7 @@ test('what Claude cannot do on a cloud is refused by name, or served by another 
   gateway.upstream.on('/keyed/anthropic/v1/messages', answerContent('messages', content));
   for (const [fields, field] of refused)
     for (const model of ['vertex-claude', 'bedrock-claude', 'cloud-then-azure']) {
-      const body = {
-        model,
-        max_tokens: 20,
-        messages: [{ role: 'user', content: 'Hi' }],
-        ...fields,
-      };
+      const body = { model, max_tokens: 20, messages: hi, ...fields };
       const reply = await gateway.post('/v1/messages', { key, body });
       // Without a price, no tier is sold.
       if (model === 'cloud-then-azure' && field !== 'speed') {
@@ -618,11 +589,9 @@ test('what Claude cannot do on a cloud is refused by name, or served by another 
 
 test('a cloud that does not know `strict` of tools gets them without, and the answer says so', async () => {
   const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
-  const vertex =
-    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict';
   const bedrock = '/bearer/model/us.anthropic.claude-sonnet-5/invoke';
   const older = '/signed/model/anthropic.claude-haiku-4-5/invoke';
-  for (const path of [vertex, bedrock, older])
+  for (const path of [`${vertexClaude}:rawPredict`, bedrock, older])
     gateway.upstream.on(path, answerContent('messages', content));
   for (const [model, isTaken] of [
     ['vertex-claude', false],
@@ -637,9 +606,7 @@ test('a cloud that does not know `strict` of tools gets them without, and the an
           messages: { name: 'f', input_schema: parameters, strict },
         }[client.name];
         const body = client.body({ model, tools: [tool] });
-        const { reply, asked } = await gateway.recordUpstream(() =>
-          gateway.post(client.path, { key, body }),
-        );
+        const { reply, asked } = await gateway.postRecorded(client.path, { key, body });
         assert.equal(reply.status, 200, reply.text);
         const [sent] = (asked[0]!.body as { tools: readonly JsonObject[] }).tools;
         assert.equal(sent!['strict'], isTaken ? strict : undefined, `${model} ${client.name}`);
@@ -653,21 +620,17 @@ test('a cloud that does not know `strict` of tools gets them without, and the an
 });
 
 test('Claude on Vertex gets the betas that are known there', async () => {
-  const path =
-    '/project/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict';
-  gateway.upstream.on(path, answerContent('messages', content));
+  gateway.upstream.on(`${vertexClaude}:rawPredict`, answerContent('messages', content));
   const body = {
     model: 'vertex-claude',
     max_tokens: 20,
     cache_control: { type: 'ephemeral' },
-    messages: [{ role: 'user', content: 'Hi' }],
+    messages: hi,
   };
   const headers = {
     'anthropic-beta': 'claude-code-20250219,prompt-caching-scope-2026-01-05,effort-2025-11-24',
   };
-  const { reply, asked } = await gateway.recordUpstream(() =>
-    gateway.post('/v1/messages', { key, body, headers }),
-  );
+  const { reply, asked } = await gateway.postRecorded('/v1/messages', { key, body, headers });
   assert.equal(reply.status, 200, reply.text);
   assert.equal(asked[0]!.headers['anthropic-beta'], 'claude-code-20250219,effort-2025-11-24');
   assert.deepEqual((asked[0]!.body as JsonObject)['messages'], [
@@ -688,40 +651,28 @@ test('a document in the settings names neither addresses nor files', async () =>
 });
 
 test('a refused application is tried no further, another route answers, and its secret is nowhere', async () => {
-  const refusal = {
-    error: 'invalid_client',
-    error_description: 'AADSTS7000215: wrong secret\r\nTrace: 1',
-  };
+  const described = { error_description: 'AADSTS7000215: wrong secret\r\nTrace: 1' };
+  const refusal = { error: 'invalid_client', ...described };
+  const prices = { input: 1, output: 1 };
+  const entra = { provider: 'entra', model: 'a' };
   const own = await startGateway(({ url }) => ({
     providers: {
       entra: { kind: 'azure', base_url: `${url}/entra`, api_key: 'my-tenant:my-app:s3cr3t-two' },
       keyed: { kind: 'azure', base_url: `${url}/keyed`, api_key: 'azure-key-123456' },
     },
     models: {
-      both: {
-        routes: [
-          { provider: 'entra', model: 'a' },
-          { provider: 'keyed', model: 'grok', api: 'chat' },
-        ],
-        prices: { input: 1, output: 1 },
-      },
-      one: { routes: [{ provider: 'entra', model: 'a' }], prices: { input: 1, output: 1 } },
+      both: { routes: [entra, { provider: 'keyed', model: 'grok', api: 'chat' }], prices },
+      one: { routes: [entra], prices },
     },
   }));
   try {
     tokens.on(entraToken, answerStatus(401, { body: refusal }));
     own.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
     const mine = await own.makeKey({ mode: 'live', creditUsd: 5 });
-    const body = { messages: [{ role: 'user', content: 'Hi' }] };
-    const both = await own.post('/v1/chat/completions', {
-      key: mine.key,
-      body: { ...body, model: 'both' },
-    });
+    const askFor = (model: string) =>
+      own.post('/v1/chat/completions', { key: mine.key, body: { model, messages: hi } });
+    const [both, one] = [await askFor('both'), await askFor('one')];
     assert.equal(both.status, 200, both.text);
-    const one = await own.post('/v1/chat/completions', {
-      key: mine.key,
-      body: { ...body, model: 'one' },
-    });
     assert.equal(one.status, 502, one.text);
     const log = own.program.output;
     assert.match(log, /AADSTS7000215: wrong secret/);
@@ -733,14 +684,8 @@ test('a refused application is tried no further, another route answers, and its 
 });
 
 test('a deployment that is not there leaves the request to the next route', async () => {
-  gateway.upstream.on(
-    '/entra/openai/v1/chat/completions',
-    answerStatus(404, {
-      body: {
-        error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' },
-      },
-    }),
-  );
+  const error = { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' };
+  gateway.upstream.on('/entra/openai/v1/chat/completions', answerStatus(404, { body: { error } }));
   gateway.upstream.on('/keyed/openai/v1/chat/completions', answerContent('chat', content));
   const { reply, asked } = await ask('has-another');
   assert.equal(reply.status, 200, reply.text);
@@ -751,21 +696,14 @@ test('a deployment that is not there leaves the request to the next route', asyn
 test('test keys are answered by played clouds, in every format, with tools and thoughts', async () => {
   const { key: testKey } = await gateway.makeKey({ mode: 'test' });
   const tool = { name: 'get_weather', description: 'Weather', parameters: { type: 'object' } };
-  for (const model of [
-    'nova',
-    'bedrock-claude',
-    'gpt',
-    'azure-claude',
-    'gemini',
-    'vertex-claude',
-    'llama',
-  ])
+  for (const model of 'nova bedrock-claude gpt azure-claude gemini vertex-claude llama'.split(' '))
     for (const client of endpoints)
       for (const stream of [false, true]) {
         const said = client.body({ model, stream });
-        const { reply, asked } = await gateway.recordUpstream(() =>
-          gateway.post(client.path, { key: testKey, body: said }),
-        );
+        const { reply, asked } = await gateway.postRecorded(client.path, {
+          key: testKey,
+          body: said,
+        });
         assert.equal(reply.status, 200, reply.text);
         assert.match(reply.text, /sandbox/i);
         assert.equal(asked.length, 0);

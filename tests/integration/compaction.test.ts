@@ -10,6 +10,7 @@ import { modelOf } from '../support/model-of.ts';
 import { until } from '../support/until.ts';
 import { answerJson, answerSse, type Script } from '../support/upstream.ts';
 import { rowOf } from '../support/rows.ts';
+import { columnOf } from '../support/column-of.ts';
 
 type Item = Readonly<Record<string, unknown>> & { readonly type: string };
 type Answered = {
@@ -106,10 +107,7 @@ for (const [name, { wire }] of Object.entries(summarised)) {
       );
       const { output, usage, status } = responseIn(reply);
       assert.equal(status, 'completed');
-      assert.deepEqual(
-        output.map(({ type }) => type),
-        ['compaction'],
-      );
+      assert.deepEqual(columnOf(output, 'type'), ['compaction']);
       assert.deepEqual(Object.keys(output[0]!).toSorted(), ['encrypted_content', 'id', 'type']);
       assert.equal(usage.input_tokens, tokens.input);
       assert.equal(Math.round(usage.cost * 1e6), costMicros);
@@ -191,12 +189,10 @@ test('OpenAI compacts its own conversations, and the item passes untouched both 
     post({ model: 'on-openai', input: [item, { role: 'user', content: 'Go on.' }] }),
   );
   assert.deepEqual((back.asked[0]!.body as { input: object[] }).input[0], item);
-  const elsewhere = await gateway.recordUpstream(() =>
-    gateway.post('/v1/responses', {
-      key,
-      body: { model: 'on-claude', input: [item, { role: 'user', content: 'Go on.' }] },
-    }),
-  );
+  const elsewhere = await gateway.postRecorded('/v1/responses', {
+    key,
+    body: { model: 'on-claude', input: [item, { role: 'user', content: 'Go on.' }] },
+  });
   assert.equal(elsewhere.reply.status, 400);
   assert.equal(elsewhere.reply.error.param, 'input[0].type');
   assert.match(elsewhere.reply.error.message, /only the provider which compacted it can read/);
@@ -223,10 +219,7 @@ test('POST /v1/responses/compact keeps the user’s messages, on every model', a
       type: 'message',
       content: [{ type: 'input_text', text: 'Buy apples.' }],
     });
-    assert.deepEqual(
-      output.map(({ type }) => type),
-      ['message', 'compaction'],
-    );
+    assert.deepEqual(columnOf(output, 'type'), ['message', 'compaction']);
     const next = await gateway.recordUpstream(() => post({ model: name, input: output }));
     assert.match(next.asked[0]!.text, /Buy apples\.[\s\S]*buy 3 of them/);
   }
@@ -313,10 +306,7 @@ test('a summary that reached its limit is kept, and the answer says so', async (
   gateway.upstream.on('/v1/messages', answerJson({ ...limited, stop_reason: 'max_tokens' }));
   const { status, output } = responseIn(await post({ model: 'on-claude', ...asked }));
   assert.equal(status, 'incomplete');
-  assert.deepEqual(
-    output.map(({ type }) => type),
-    ['compaction'],
-  );
+  assert.deepEqual(columnOf(output, 'type'), ['compaction']);
 });
 
 for (const [what, input, param] of [
@@ -359,7 +349,7 @@ test('any summary comes back as it was written', async () => {
           responseIn(await post({ model: 'on-claude', input: [...history, trigger] })),
         ];
         assert.deepEqual(
-          stream.output.map(({ encrypted_content: sealed }) => sealed),
+          columnOf(stream.output, 'encrypted_content'),
           whole.output.map(({ encrypted_content: sealed }) => sealed),
         );
         const { asked: calls } = await gateway.recordUpstream(() =>
@@ -385,11 +375,7 @@ test('test keys get a compaction of the sandbox', async () => {
       });
       assert.equal(reply.status, 200, reply.text);
       const { output } = responseIn(reply);
-      assert.deepEqual(
-        output.map(({ type }) => type),
-        ['compaction'],
-        name,
-      );
+      assert.deepEqual(columnOf(output, 'type'), ['compaction'], name);
     }
 });
 
@@ -408,9 +394,10 @@ test('a warm-up is answered at once, with an id, free of charge, and without the
     for (const stream of [false, true]) {
       const input = stream ? history : [];
       const body = { model: name, input, tools, reasoning: { effort: 'high' }, stream };
-      const { reply, asked: calls } = await gateway.recordUpstream(() =>
-        gateway.post('/v1/responses', { key: poor.key, body: { ...body, generate: false } }),
-      );
+      const { reply, asked: calls } = await gateway.postRecorded('/v1/responses', {
+        key: poor.key,
+        body: { ...body, generate: false },
+      });
       assert.equal(reply.status, 200, reply.text);
       const { id, status, output, usage } = responseIn(reply);
       assert.match(id, /^resp_/);

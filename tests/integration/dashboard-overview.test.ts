@@ -21,6 +21,8 @@ import { jsonOf, ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
+import { columnOf } from '../support/column-of.ts';
+import { setRows } from '../support/rows.ts';
 
 const chat = endpoint('chat');
 const root = join(import.meta.dirname, '..', '..');
@@ -189,10 +191,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   ]);
   assert.equal(byTag.tag_name, 'team');
   const { series: ofEnv } = await analyticsOf(owner, 'tag', { tagName: 'env' });
-  assert.deepEqual(
-    ofEnv.map(({ is_rest: isRest }) => isRest),
-    [true],
-  );
+  assert.deepEqual(columnOf(ofEnv, 'is_rest'), [true]);
 
   // Each day adds up to the same, and begins with the first charge.
   const today = new Date(clock.nowMs()).toISOString().slice(0, 10);
@@ -259,11 +258,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.equal((await overviewOf(owner, 'test')).runway_days, null);
   const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const dateCharges = (on: string) =>
-    gateway.database.write
-      .updateTable('charge_days')
-      .set({ day: on })
-      .where('ledger_id', '=', `${account}:test`)
-      .execute();
+    setRows(gateway.database, 'charge_days', { ledger_id: `${account}:test` }, { day: on });
   await dateCharges(day(clock.nowMs() - 86_400_000));
   const { runway_days: runway } = await overviewOf(owner, 'test');
   assert.equal(runway, Math.floor(((1_000_000_000 - spent) * 7) / spent));

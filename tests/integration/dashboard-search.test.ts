@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { columnOf } from '../support/column-of.ts';
 
 const chat = endpoint('chat');
 
@@ -60,11 +61,7 @@ test('keys are found by a part of the name or of the visible text, in both modes
   const [key] = (await found(member, 'nightly')).keys;
   assert.deepEqual([key!.id, key!.name], [made.id, 'Nightly 100%']);
   for (const text of [key!.hint, made.key.slice(-4), 'TLY 100%', made.id])
-    assert.deepEqual(
-      (await found(member, text)).keys.map(({ id }) => id),
-      [made.id],
-      text,
-    );
+    assert.deepEqual(columnOf((await found(member, text)).keys, 'id'), [made.id], text);
   assert.deepEqual((await found(member, '%_%_%')).keys, []);
   for (let count = 0; count < 8; count++) await gateway.makeKey({ account, name: `Many ${count}` });
   assert.equal((await found(member, 'many')).keys.length, 5);
@@ -82,15 +79,9 @@ test('accounts and users are for operators', async () => {
   const { accounts } = (await search(operator, member.account)).json<{
     accounts: { id: string }[];
   }>();
-  assert.deepEqual(
-    accounts.map(({ id }) => id),
-    [member.account],
-  );
+  assert.deepEqual(columnOf(accounts, 'id'), [member.account]);
   const { users } = (await search(operator, member.email)).json<{ users: { email: string }[] }>();
-  assert.deepEqual(
-    users.map(({ email }) => email),
-    [member.email],
-  );
+  assert.deepEqual(columnOf(users, 'email'), [member.email]);
   for (const client of [member, stranger])
     assert.equal((await search(client, member.account)).status, 404);
 });

@@ -23,6 +23,7 @@ import {
   thenReset,
   type Script,
 } from '../support/upstream.ts';
+import { setRows } from '../support/rows.ts';
 
 /** Confidential values. None may appear in an answer, in the log or in the database. */
 const canaries = {
@@ -144,18 +145,10 @@ for (const endpoint of endpoints) {
     const other = await newKey({});
     const revoked = await gateway.makeKey({});
     clientKeys.push(revoked.key);
-    await gateway.database.write
-      .updateTable('api_keys')
-      .set({ revoked_at_ms: 1 })
-      .where('id', '=', revoked.id)
-      .execute();
+    await setRows(gateway.database, 'api_keys', { id: revoked.id }, { revoked_at_ms: 1 });
     const frozen = await gateway.makeKey({});
     clientKeys.push(frozen.key);
-    await gateway.database.write
-      .updateTable('accounts')
-      .set({ frozen: 1 })
-      .where('id', '=', frozen.account)
-      .execute();
+    await setRows(gateway.database, 'accounts', { id: frozen.account }, { frozen: 1 });
     const losing = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
     clientKeys.push(losing.key);
     await gateway.provokeLoss(losing, 2);

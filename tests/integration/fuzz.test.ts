@@ -235,48 +235,35 @@ test('bodies of megabytes, and with thousands of parts, get an answer', async ()
 });
 
 /** Raw requests; `KEY` is replaced. Each answer has a request id. */
-const rawRequests: Readonly<Record<string, { readonly bytes: string; readonly status: number }>> = {
-  'no HTTP at all': { bytes: '\u0016\u0003\u0001\u0002\0\u0001\0\u0001\r\n\r\n', status: 400 },
-  'an address that cannot be decoded': {
-    bytes: 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
-    status: 400,
-  },
-  'another such, of Messages': {
-    bytes: 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
-    status: 400,
-  },
-  'an address with a zero': {
-    bytes: 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n',
-    status: 400,
-  },
-  'an expectation that is not known': {
-    bytes: 'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
-    status: 200,
-  },
-  'headers without an end': {
-    bytes: `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`,
-    status: 431,
-  },
-  'two lengths': { bytes: post('Content-Length: 3\r\nContent-Length: 4\r\n', '{}'), status: 400 },
-  'a length and chunks': {
-    bytes: post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '2\r\n{}\r\n0\r\n\r\n'),
-    status: 400,
-  },
-  'a length below 0': { bytes: post('Content-Length: -1\r\n', '{}'), status: 400 },
-  'an absurd length': { bytes: post('Content-Length: 99999999999\r\n', '{}'), status: 413 },
-  'a broken chunk': { bytes: post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n'), status: 400 },
-  'a length that is too short': {
-    bytes: post('Content-Length: 9\r\n', '{"model":"gpt-6-luna"}'),
-    status: 400,
-  },
-  'no body': { bytes: post('', ''), status: 400 },
-  OPTIONS: { bytes: 'OPTIONS /v1/responses HTTP/1.1\r\nHost: x\r\n\r\n', status: 405 },
-  HEAD: { bytes: 'HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n', status: 200 },
-  'an upgrade': {
-    bytes:
-      'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
-    status: 200,
-  },
+const rawRequests: Readonly<Record<string, readonly [status: number, bytes: string]>> = {
+  'no HTTP at all': [400, '\u0016\u0003\u0001\u0002\0\u0001\0\u0001\r\n\r\n'],
+  'an address that cannot be decoded': [400, 'GET /v1/models/%zz HTTP/1.1\r\nHost: x\r\n\r\n'],
+  'another such, of Messages': [400, 'POST /v1/messages/%zz HTTP/1.1\r\nHost: x\r\n\r\n'],
+  'an address with a zero': [400, 'GET /v1/models/%00 HTTP/1.1\r\nHost: x\r\n\r\n'],
+  'an expectation that is not known': [
+    200,
+    'GET /v1/models HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
+  ],
+  'headers without an end': [
+    431,
+    `GET /v1/models HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`,
+  ],
+  'two lengths': [400, post('Content-Length: 3\r\nContent-Length: 4\r\n', '{}')],
+  'a length and chunks': [
+    400,
+    post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n', '2\r\n{}\r\n0\r\n\r\n'),
+  ],
+  'a length below 0': [400, post('Content-Length: -1\r\n', '{}')],
+  'an absurd length': [413, post('Content-Length: 99999999999\r\n', '{}')],
+  'a broken chunk': [400, post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}\r\n')],
+  'a length that is too short': [400, post('Content-Length: 9\r\n', '{"model":"gpt-6-luna"}')],
+  'no body': [400, post('', '')],
+  OPTIONS: [405, 'OPTIONS /v1/responses HTTP/1.1\r\nHost: x\r\n\r\n'],
+  HEAD: [200, 'HEAD /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
+  'an upgrade': [
+    200,
+    'GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+  ],
 };
 
 function post(head: string, body: string): string {
@@ -284,7 +271,7 @@ function post(head: string, body: string): string {
 }
 
 test('bytes that are hardly HTTP get an answer', async (t) => {
-  const all = Object.entries(rawRequests).map(([name, { bytes, status }]) =>
+  const all = Object.entries(rawRequests).map(([name, [status, bytes]]) =>
     t.test(name, async () => {
       const answer = await exchange(asLast(bytes));
       assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));

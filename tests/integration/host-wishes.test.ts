@@ -10,6 +10,7 @@ import { answerAsCohere } from '../support/cohere-answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
+import { columnOf } from '../support/column-of.ts';
 
 /** Returns what is wrong with a body; '' for nothing. */
 type Rule = (body: JsonObject) => string;
@@ -365,9 +366,7 @@ test('a model that shall not think is told so as its host wants it', async () =>
 test('tools that may not be called are not offered to a host that cannot be told so', async () => {
   for (const name of names.filter((host) => !toolless.includes(host))) {
     const body = { model: `a-${name}-model`, ...requests['/v1/chat/completions']!('some', true) };
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/chat/completions', { key, body }),
-    );
+    const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
     assert.equal(reply.status, 200, `${name} ${reply.text}`);
     const { tools, tool_choice: choice } = asked[0]!.body as JsonObject;
     assert.equal((tools as unknown[]).length, 1, name);
@@ -423,9 +422,7 @@ test('the beginning of an answer is marked as its host wants it, and what the ho
     for (const stream of [false, true]) {
       const messages = [{ role: 'user', content: 'JSON!' }, begun];
       const body = { model: `a-${name}-model`, stream, max_tokens: 100, messages };
-      const { reply, asked } = await gateway.recordUpstream(() =>
-        gateway.post('/v1/messages', { key, body }),
-      );
+      const { reply, asked } = await gateway.postRecorded('/v1/messages', { key, body });
       assert.equal(reply.status, 200, reply.text);
       const sent = asked[0]!.body as { messages: JsonObject[] };
       assert.deepEqual(sent.messages.at(-1), { ...begun, ...mark }, name);
@@ -441,9 +438,10 @@ test('the beginning of an answer is marked as its host wants it, and what the ho
       { role: 'user', content: 'JSON!' },
       { ...begun, ...mark },
     ];
-    const { asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/chat/completions', { key, body: { model: `a-${name}-model`, messages } }),
-    );
+    const { asked } = await gateway.postRecorded('/v1/chat/completions', {
+      key,
+      body: { model: `a-${name}-model`, messages },
+    });
     assert.deepEqual((asked[0]!.body as { messages: unknown }).messages, messages);
     assert.equal(asked[0]!.path, path);
     gateway.upstream.on(path, usual);
@@ -479,9 +477,10 @@ test('an answer that is only the repeated beginning has no text and no output', 
 
 test('a host without tools refuses them by name, for every client', async () => {
   for (const [path, write] of Object.entries(requests)) {
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post(path, { key, body: { model: 'a-perplexity-model', ...write('auto', true) } }),
-    );
+    const { reply, asked } = await gateway.postRecorded(path, {
+      key,
+      body: { model: 'a-perplexity-model', ...write('auto', true) },
+    });
     assert.equal(reply.status, 400, reply.text);
     assert.match(reply.error.message, /tools/);
     assert.equal(asked.length, 0);
@@ -513,13 +512,10 @@ test('the operator’s test of a provider asks as the host wants it, and where i
     });
     const isListed = name !== 'zai';
     assert.deepEqual(
-      steps.map(({ works }) => works),
+      columnOf(steps, 'works'),
       [isListed ? true : null, true, true],
       `${name} ${JSON.stringify(steps)}`,
     );
-    assert.deepEqual(
-      models.map(({ id }) => id),
-      isListed ? [name] : [],
-    );
+    assert.deepEqual(columnOf(models, 'id'), isListed ? [name] : []);
   }
 });

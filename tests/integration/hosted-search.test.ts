@@ -32,6 +32,7 @@ import {
   hang,
   holdBack,
 } from '../support/upstream.ts';
+import { columnOf } from '../support/column-of.ts';
 
 const prices = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
 const claude = (fields: object) => hostedModel('anthropic', 'claude-sonnet-4-5', fields);
@@ -71,9 +72,7 @@ const [onMessagesPath] = wires['on-messages'].paths;
 
 const tools = [{ type: 'web_search' }];
 const ask = (fields: object) =>
-  gateway.recordUpstream(() =>
-    gateway.post('/v1/responses', { key, body: { input: 'How high?', tools, ...fields } }),
-  );
+  gateway.postRecorded('/v1/responses', { key, body: { input: 'How high?', tools, ...fields } });
 
 /** Returns the response of a whole answer, or the last one of a stream. */
 function responseOf(reply: Reply, stream: boolean): Json {
@@ -138,14 +137,8 @@ test('the events of a stream are those of one response', async () => {
     events.map((_event, index) => index),
   );
   const items = events.filter(({ type }) => type === 'response.output_item.done');
-  assert.deepEqual(
-    items.map(({ output_index: index }) => index),
-    [0, 1, 2, 3, 4],
-  );
-  assert.deepEqual(
-    items.map(({ item }) => item),
-    responseOf(reply, true)['output'],
-  );
+  assert.deepEqual(columnOf(items, 'output_index'), [0, 1, 2, 3, 4]);
+  assert.deepEqual(columnOf(items, 'item'), responseOf(reply, true)['output']);
   assert.equal(new Set(items.map(({ item }) => item.id)).size, 5);
   const ofSearch = events.filter((event) => event['output_index'] === 2).map(({ type }) => type);
   assert.deepEqual(ofSearch, [
