@@ -24,7 +24,7 @@ const verdicts: Readonly<
   partial_images: { value: 1, verdict: 'refused' },
   // The form of the edits endpoint sends its files as `images`.
   image: { value: 'x', verdict: 'refused' },
-  mask: { value: 'x', verdict: 'refused' },
+  mask: { value: 'x', verdict: 'read' },
   markup: { value: 'x', verdict: 'refused' },
   complexity: { value: 'high', verdict: 'ignored' },
   frame_count: { value: 4, verdict: 'ignored' },

@@ -41,10 +41,17 @@ type DrawnImage = {
   readonly source: MediaSource;
   readonly size: string | null;
   readonly quality: string | null;
+  readonly action: 'generate' | 'edit';
 };
 
-/** `refused`: by the provider, for its prompt. */
-export type DrawingFailure = 'no-prompt' | 'too-many' | 'refused' | 'unavailable';
+/** `refused`: by the provider, for its prompt. `no-image`: of that number. `unreadable`: the image to change. */
+export type DrawingFailure =
+  | 'no-prompt'
+  | 'no-image'
+  | 'too-many'
+  | 'refused'
+  | 'unreadable'
+  | 'unavailable';
 
 /** A part of an answer that may hold what tools of the gateway gave. */
 export type AnswerPart = AssistantPart | SearchPart | DrawingPart;
@@ -69,4 +76,30 @@ export const imageFunction = {
     properties: { prompt: { type: 'string', description: 'What to draw, in all detail.' } },
     required: ['prompt'],
   },
+};
+
+/** The same where images of the conversation, so many, can be changed. `mustEdit`: one has to be. */
+export function editingFunction(count: number, mustEdit: boolean): OwnFunction {
+  const { parameters } = imageFunction;
+  const { properties, required } = parameters;
+  const whenNew = mustEdit ? '' : ' Leave it out for a new image.';
+  const images = {
+    type: 'array',
+    items: { type: 'integer' },
+    description: `The images to change or to draw from, by their numbers: 1 is the first image of this conversation, ${count} the last.${whenNew}`,
+  };
+  return {
+    ...imageFunction,
+    description:
+      'Draws an image from a description, or changes images of this conversation, and shows it to the user.',
+    parameters: {
+      ...parameters,
+      properties: { ...properties, images },
+      required: mustEdit ? [...required, 'images'] : required,
+    },
+  };
+}
+
+export type OwnFunction = Pick<typeof imageFunction, 'name' | 'description'> & {
+  readonly parameters: object;
 };

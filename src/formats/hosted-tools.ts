@@ -1,7 +1,7 @@
 // Tools that the gateway runs for a model whose provider has none, as a client's format asks for them.
 // The model gets functions in their place.
 import type { Answer } from '../canonical/answer.ts';
-import type { AnswerPart } from '../canonical/own-tools.ts';
+import type { AnswerPart, OwnFunction } from '../canonical/own-tools.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SearchTool } from '../terms/web-search.ts';
 import type { AnswerContext, ClientRequest } from './format.ts';
@@ -12,8 +12,11 @@ export type HostedTools = {
   readonly readSearch: (request: ClientRequest) => HostedSearch | null;
   /** Returns null when no images are asked for. Left out: the format has no such tool. */
   readonly readImages?: (request: ClientRequest) => HostedImages | null;
-  /** Returns the request with the functions of these names in place of their tools. */
-  readonly withFunctions: (request: ClientRequest, names: ReadonlySet<string>) => ClientRequest;
+  /** Returns the request with these functions, by their names, in place of their tools. */
+  readonly withFunctions: (
+    request: ClientRequest,
+    functions: ReadonlyMap<string, OwnFunction>,
+  ) => ClientRequest;
   /** Lists the options of the search that have no effect here. Left out: it has none. */
   readonly ignoredFields?: (request: ClientRequest) => readonly string[];
   readonly writeAnswer: (answer: Answer<AnswerPart>, context: AnswerContext) => JsonObject;
@@ -31,6 +34,8 @@ export type HostedImages = {
   readonly tool: JsonObject;
   /** Its place in the request. */
   readonly path: string;
+  /** The images of the conversation in order, as addresses and data URLs. */
+  readonly inputs: readonly string[];
   /** The most images that the client allows; null: it leaves that to the gateway. */
   readonly imagesMax: number | null;
   /** The field that allows fewer. */

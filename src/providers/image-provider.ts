@@ -29,6 +29,8 @@ export type ImageJob = {
   readonly prompt: string;
   /** As many as the model's mode requires. */
   readonly images: readonly ImageBytes[];
+  /** Shows what of the first image to change; null: none. */
+  readonly mask: ImageBytes | null;
   /** 1 when the provider makes one image a call. */
   readonly count: number;
   readonly size: PixelSize | null;

@@ -12,7 +12,7 @@ import {
 } from '../support/hosted-gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { png } from '../support/images/local-image-provider.ts';
-import { imagePaths, openaiDraws, openaiModerates } from '../support/image-upstreams.ts';
+import { imagePaths, inputs, openaiDraws, openaiModerates } from '../support/image-upstreams.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { flushEventLoop } from '../support/test-clock.ts';
@@ -31,14 +31,25 @@ import {
 const imageMicros = 13_000;
 const wires = ['on-chat', 'on-messages', 'on-responses'] as const;
 
-const { gateway, key, account, play, recordOf, heldMicros, firstRecord } =
+const { gateway, key, account, play, recordOf, heldMicros, holdOf, firstRecord } =
   await startHostedGateway();
 after(() => gateway.stop());
 beforeEach(() => {
   gateway.upstream.on(imagePaths.generations, openaiDraws());
+  gateway.upstream.on(imagePaths.edits, openaiDraws());
   gateway.upstream.on('/brave/web/search', answerJson({ web: { results: [] } }));
 });
 
+/** With its one input image. */
+const editMicros = imageMicros + 10_000;
+const editTurn = (...calls: object[]): Turn => ({
+  ...drawTurn(),
+  calls: calls.map((call, index) => ({
+    id: `call_${index}`,
+    name: 'generate_image',
+    arguments: { prompt: 'bluer', ...call },
+  })),
+});
 const drawTurn = (...prompts: string[]): Turn => callTurn('generate_image', 'prompt', ...prompts);
 
 const tool = { type: 'image_generation' };
@@ -84,6 +95,7 @@ for (const wire of wires)
         status: 'completed',
         result: png.toString('base64'),
         revised_prompt: 'a red fox',
+        action: 'generate',
         background: 'opaque',
         output_format: 'png',
         size: '1536x1024',
@@ -298,6 +310,7 @@ const refused: [fields: object, param: string][] = [
   [{ output_format: 'bmp' }, 'tools[0].output_format'],
   [{ background: 'transparent' }, 'tools[0].background'],
   [{ action: 'edit' }, 'tools[0].action'],
+  [{ action: 'erase' }, 'tools[0].action'],
   [{ input_image_mask: { image_url: 'data:,' } }, 'tools[0].input_image_mask'],
 ];
 for (const [fields, param] of refused)
@@ -307,6 +320,175 @@ for (const [fields, param] of refused)
     assert.ok(reply.error.message.startsWith('tools[0]'), reply.text);
     assert.equal(await heldMicros(), 0);
   });
+
+const [photo, sketch] = inputs as [string, string];
+const drawnBefore = {
+  type: 'image_generation_call',
+  id: `ig_${'0'.repeat(26)}_1`,
+  status: 'completed',
+  result: png.toString('base64'),
+  revised_prompt: 'a red fox',
+};
+/** A conversation with two images, the second of them drawn. */
+const withImages = [
+  { role: 'user', content: [{ type: 'input_image', image_url: sketch }] },
+  drawnBefore,
+  { role: 'user', content: 'Make it bluer.' },
+];
+/** The files of each edit that was asked for. */
+const filesOf = (asked: readonly { readonly path: string; readonly text: string }[]) =>
+  asked
+    .filter(({ path }) => path === imagePaths.edits)
+    .map(({ text }) => text.match(/(?<=filename=")[^"]+/g));
+
+for (const wire of wires)
+  for (const stream of [false, true])
+    test(`a model ${wire} changes images of the conversation, ${stream ? 'streamed' : 'whole'}`, async () => {
+      play(
+        wire,
+        editTurn({ images: [2] }, { images: [1, 2] }, {}),
+        editTurn({ images: [4] }),
+        answerTurn,
+      );
+      const options = {
+        ...tool,
+        model: 'gpt-image-sunburst',
+        input_image_mask: { image_url: photo },
+      };
+      const fields = {
+        model: wire,
+        stream,
+        input: withImages,
+        tools: [options],
+        max_tool_calls: 4,
+      };
+      const { reply, asked } = await ask(fields);
+      const response = await responseOf(reply, stream);
+      assert.deepEqual(
+        imagesIn(response).map(({ action, status }) => [action, status]),
+        [
+          ['edit', 'completed'],
+          ['edit', 'completed'],
+          ['generate', 'completed'],
+          ['edit', 'completed'],
+        ],
+      );
+      assert.deepEqual(filesOf(asked), [
+        ['image-1.png', 'mask.png'],
+        ['image-1.gif', 'image-2.png', 'mask.png'],
+        ['image-1.png', 'mask.png'],
+      ]);
+      // A mask is one more image.
+      const cost = 3 * turnMicros + imageMicros + 3 * editMicros + 4 * 10_000;
+      assert.equal(reply.costMicros, cost);
+      assert.deepEqual([(await recordOf(reply))!['images'], await heldMicros()], [4, 0]);
+    });
+
+test('`action` says whether the model may choose; `edit` without numbers takes the last image', async () => {
+  const propertiesFor = async (fields: object, ...turns: Turn[]) => {
+    play('on-chat', ...turns, answerTurn);
+    const { reply, asked } = await ask({ input: withImages, tools: [{ ...tool, ...fields }] });
+    assert.equal(reply.status, 200, reply.text);
+    const { parameters } = (asked[0]!.body as Json)['tools'][0].function;
+    return {
+      files: filesOf(asked),
+      known: Object.keys(parameters.properties),
+      required: parameters.required,
+    };
+  };
+  const edit = await propertiesFor({ action: 'edit' }, editTurn({}));
+  assert.deepEqual(edit, {
+    files: [['image-1.png']],
+    known: ['prompt', 'images'],
+    required: ['prompt', 'images'],
+  });
+  assert.deepEqual((await propertiesFor({ action: 'auto' })).required, ['prompt']);
+  assert.deepEqual((await propertiesFor({ action: 'generate' })).known, ['prompt']);
+  assert.deepEqual((await propertiesFor({ model: 'gpt-image-flare-edit' })).required, [
+    'prompt',
+    'images',
+  ]);
+});
+
+test('an image that cannot be changed is free, and told to the model', async () => {
+  gateway.upstream.on(imagePaths.edits, openaiModerates);
+  const broken = {
+    role: 'user',
+    content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }],
+  };
+  play(
+    'on-chat',
+    editTurn({ images: [9] }, { images: [1, 2] }, { images: [3] }, { images: [2] }),
+    answerTurn,
+  );
+  const { reply, asked } = await ask({ input: [...withImages, broken] });
+  const results = chatTurns.readResults(asked.at(-1)!.body as Json).join('\n');
+  assert.match(results, /no image of that number.*\n.*too many.*\n.*cannot be read.*\n.*refused/);
+  assert.deepEqual([reply.costMicros, await heldMicros()], [2 * turnMicros, 0]);
+});
+
+test('a hold covers the dearest edit that the provider may count', async () => {
+  // As many tokens as an input image and a prompt can have, and twice the table’s output.
+  const usage = {
+    input_tokens: 20_000,
+    input_tokens_details: { image_tokens: 10_000, text_tokens: 10_000 },
+    output_tokens: 10_000,
+  };
+  gateway.upstream.on(imagePaths.edits, openaiDraws(1, usage));
+  play('on-chat', editTurn({ images: [2] }), answerTurn);
+  const { reply } = await ask({ input: withImages, max_tool_calls: 1 });
+  play('on-chat', answerTurn);
+  const tools = [{ ...tool, action: 'generate' }];
+  const other = await ask({ input: withImages, max_tool_calls: 1, tools });
+  const more = (await holdOf(reply)) - (await holdOf(other.reply));
+  // One image’s tokens, at $8 a million, and twice its price in the table.
+  assert.ok(Math.abs(more - 7_079 * 8 - 2 * 10_000) < 500, String(more));
+  const beyond = await gateway.lossesOf(reply.requestId);
+  assert.ok(beyond.length === 1 && beyond[0]! > 0, JSON.stringify(beyond));
+});
+
+test('a mask is refused by a model that has none', async () => {
+  const mask = { image_url: photo };
+  for (const fields of [
+    { input_image_mask: mask, action: 'generate' },
+    { input_image_mask: { file_id: 'f' } },
+  ]) {
+    const { reply } = await ask({ input: withImages, tools: [{ ...tool, ...fields }] });
+    assert.deepEqual(
+      [reply.status, reply.error.param],
+      [400, 'tools[0].input_image_mask'],
+      reply.text,
+    );
+  }
+});
+
+test('a key that may not use the model for edits draws new images alone', async () => {
+  play('on-chat', editTurn({ images: [1] }), answerTurn);
+  const own = await gateway.makeKey({
+    mode: 'live',
+    account,
+    models: ['on-chat', 'gpt-image-flare'],
+  });
+  const { asked } = await ask({ input: withImages }, own.key);
+  assert.deepEqual([drawings(asked).length, filesOf(asked)], [1, []]);
+});
+
+test('a cached answer is for the same images alone', async () => {
+  const askWith = async (result: string) => {
+    play('on-chat', answerTurn);
+    const input = [
+      { ...drawnBefore, result },
+      { role: 'user', content: 'Which cached image?' },
+    ];
+    return (await ask({ input, temperature: 0 })).reply.headers['x-service-cache'];
+  };
+  const bytes = drawnBefore.result;
+  const other = sketch.slice(sketch.indexOf(',') + 1);
+  assert.deepEqual(
+    [await askWith(bytes), await askWith(other), await askWith(bytes)],
+    [undefined, undefined, 'hit'],
+  );
+});
 
 test('a key draws only with models of its list', async () => {
   play('on-chat', drawTurn('a'), answerTurn);

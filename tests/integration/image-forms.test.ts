@@ -134,10 +134,10 @@ describe('edits as a form', () => {
   const refusals: [what: string, parts: readonly Part[], param: string | null, message: RegExp][] =
     [
       [
-        'a mask',
-        [...asked, ['image', pngFile], ['mask', pngFile]],
+        'a mask that is no image',
+        [...asked, ['image', pngFile], ['mask', new Blob(['<svg/>'], { type: 'image/png' })]],
         'mask',
-        /mask is not supported/,
+        /mask is not a PNG/,
       ],
       ['no image', asked, 'images', /images is required/],
       [

@@ -70,13 +70,19 @@ for (const mode of ['live', 'test'] as const) {
       );
     });
 
-    test('a refusal has the package’s error class and names the field', async () => {
+    test('a refusal has the package’s error class and names the field, and a mask is taken', async () => {
       const client = await newClient(mode);
+      const model = 'gpt-image-flare-edit';
       const image = await toFile(png, 'fox.png', { type: 'image/png' });
       await assert.rejects(
-        client.images.edit({ model: 'gpt-image-flare-edit', prompt, image, mask: image }),
-        (error) => error instanceof BadRequestError && error.param === 'mask',
+        client.images.edit({ model, prompt, image, background: 'transparent' }),
+        (error) => error instanceof BadRequestError && error.param === 'background',
       );
+      const first = gateway.upstream.requests.length;
+      const masked = await client.images.edit({ model, prompt, image, mask: image });
+      assert.equal(masked.data?.length, 1);
+      const [sent] = gateway.upstream.requests.slice(first);
+      assert.equal(String(sent?.body).includes('filename="mask.png"'), mode === 'live');
     });
   });
 }

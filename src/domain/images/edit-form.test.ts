@@ -77,13 +77,8 @@ describe('refused', () => {
     });
   }
 
-  test('a mask, with the message that JSON gets', () => {
-    const body = readEditForm([
-      file('image'),
-      file('mask'),
-      text('model', 'editing'),
-      text('prompt', 'x'),
-    ]);
-    assert.throws(() => parseImageRequest(body), /mask is not supported/);
+  test('a mask that is no image', () => {
+    const svg = { name: 'mask', kind: 'file', bytes: Buffer.from('<svg/>') } as const;
+    assert.throws(() => readEditForm([file('image'), svg]), /mask is not a PNG/);
   });
 });

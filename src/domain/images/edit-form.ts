@@ -30,7 +30,8 @@ export function readEditForm(parts: readonly FormPart[]): Readonly<Record<string
   const images: string[] = [];
   const fields = new Map<string, unknown>();
   for (const part of parts) {
-    if (isImageField(part.name)) images.push(readImagePart(part, images.length));
+    if (isImageField(part.name))
+      images.push(readImagePart(part, `image ${images.length + 1} of the form`));
     else if (fields.has(part.name)) throw invalidRequest(part.name, `${part.name} is given twice`);
     else fields.set(part.name, readField(part));
   }
@@ -44,21 +45,19 @@ function isImageField(name: string): boolean {
   return /^images?(?:\[\d{0,3}\])?$/.test(name);
 }
 
-function readImagePart(part: FormPart, index: number): string {
+function readImagePart(part: FormPart, subject: string): string {
   if (part.kind === 'text') return part.text;
   const mediaType = imageTypeOf(part.bytes);
   if (mediaType !== null) return `data:${mediaType};base64,${part.bytes.toString('base64')}`;
-  throw invalidRequest(
-    part.name,
-    `image ${index + 1} of the form is not a ${imageTypesInWords} image`,
-  );
+  throw invalidRequest(part.name, `${subject} is not a ${imageTypesInWords} image`);
 }
 
-/** A mask is also a file. It is replaced by `true`, so that its refusal reads as for JSON. */
+/** `markup` is also a file. It is replaced by `true`, so that its refusal reads as for JSON. */
 function readField(part: FormPart): unknown {
   const { name } = part;
   if (part.kind === 'file') {
-    if (name === 'mask' || name === 'markup') return true;
+    if (name === 'mask') return readImagePart(part, 'mask');
+    if (name === 'markup') return true;
     throw invalidRequest(name, `${name} must be text; files are sent as \`image\` or \`image[]\``);
   }
   if (numberFields.has(name) && /^-?\d{1,9}$/.test(part.text)) return Number(part.text);

@@ -89,6 +89,7 @@ test('every requested field is read', () => {
     output_format: 'webp',
     response_format: 'b64_json',
     images: [image, 'https://x/y'],
+    mask: { image_url: image },
   };
   const { body, ...request } = read(fields, referring);
   assert.deepEqual(body, { model: 'referring', prompt: 'a cat', ...fields });
@@ -96,6 +97,7 @@ test('every requested field is read', () => {
     model: 'referring',
     prompt: 'a cat',
     images: [image, 'https://x/y'],
+    mask: image,
     count: 3,
     size: { width: 1_536, height: 1_024 },
     quality: 'high',
@@ -180,7 +182,9 @@ describe('an invalid field is refused with its name and allowed values', () => {
       /must be a non-empty string; got an object/,
     ],
     [editing, { image }, 'image', /send `images`/],
-    [editing, { images: [image], mask: image }, 'mask', /not supported/],
+    [{ ...editing, family: 'flux-2' }, { images: [image], mask: image }, 'mask', /not supported/],
+    [sized, { mask: image }, 'mask', /not supported by sized/],
+    [editing, { images: [image], mask: { file_id: 'f' } }, 'mask.image_url', /mask/],
     [sized, { stream: true }, 'stream', /not streamed/],
     [sized, { partial_images: 2 }, 'partial_images', /not streamed/],
     [sized, { background: 'transparent' }, 'background', /must be `auto` or `opaque`/],

@@ -9,13 +9,16 @@ import type { ImageRequest, RawImageRequest } from './request-types.ts';
 import { addressText } from '../../lib/address-text.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
+const address = addressText({ minLength: 1 });
 /** SDKs send null for unset fields. */
 const optionalText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
 export const ImageRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   prompt: Type.String({ minLength: 1 }),
-  images: Type.Optional(Type.Union([Type.Array(addressText({ minLength: 1 })), Type.Null()])),
+  images: Type.Optional(Type.Union([Type.Array(address), Type.Null()])),
+  /** As OpenAI has it in JSON, or as a text like the images. */
+  mask: Type.Optional(Type.Union([address, Type.Object({ image_url: address }), Type.Null()])),
   n: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
   size: optionalText,
   quality: optionalText,
@@ -42,6 +45,7 @@ export function parseImageRequest(body: unknown): RawImageRequest {
     model: request.model,
     prompt: request.prompt,
     images: request.images ?? [],
+    mask: isObject(request.mask) ? request.mask.image_url : (request.mask ?? null),
     count: request.n ?? null,
     size: request.size ?? null,
     quality: request.quality ?? null,
@@ -58,15 +62,17 @@ export function parseImageRequest(body: unknown): RawImageRequest {
  * naming the field and its allowed values.
  */
 export function checkImageRequest(raw: RawImageRequest, model: ImageModel): ImageRequest {
-  const { body, prompt, images, responseFormat, ignored } = raw;
+  const { body, prompt, images, mask, responseFormat, ignored } = raw;
   checkPrompt(prompt, model);
   checkInputImages(images.length, model);
+  if (mask !== null) checkMask(model);
   const choice: FamilyChoice = checkFamilyParameters(raw, model);
   return {
     body,
     model: raw.model,
     prompt,
     images,
+    mask,
     count: countOf(raw, model),
     ...choice,
     responseFormat,
@@ -101,6 +107,15 @@ function checkInputImages(
   );
 }
 
+/** Only OpenAI's images have masks. */
+function checkMask({ id, mode, family }: ImageModel): void {
+  if (family === 'gpt-image' && mode !== 'text-to-image') return;
+  throw invalidRequest(
+    'mask',
+    `mask is not supported by ${id}: say in the prompt which part of the image to change, or use a model of the family gpt-image that edits`,
+  );
+}
+
 function expectedImages(id: string, mode: ImageModel['mode'], max: number): string {
   switch (mode) {
     case 'text-to-image':
@@ -116,6 +131,7 @@ const readFields = new Set([
   'model',
   'prompt',
   'images',
+  'mask',
   'n',
   'size',
   'quality',
@@ -143,10 +159,6 @@ const refusals: Readonly<
   background: {
     isRefused: (value) => value !== 'auto' && value !== 'opaque',
     message: 'must be `auto` or `opaque`, or left out: transparent backgrounds are not supported',
-  },
-  mask: {
-    isRefused: () => true,
-    message: 'is not supported: say in the prompt which part of the image to change',
   },
   markup: {
     isRefused: () => true,

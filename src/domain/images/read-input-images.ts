@@ -24,6 +24,8 @@ export type ReadInputImagesOptions = {
   readonly memory: ImageMemory;
   /** The field's name in the request: `images`. */
   readonly field: string;
+  /** False: the field is no list, but one image. Left out: true. */
+  readonly isList?: boolean;
 };
 
 /**
@@ -35,7 +37,14 @@ export async function readInputImages(
   texts: readonly string[],
   options: ReadInputImagesOptions,
 ): Promise<ImageBytes[]> {
-  const { max, bytesMaxTotal = inputImagesBytesMax, signal, memory, field } = options;
+  const {
+    max,
+    bytesMaxTotal = inputImagesBytesMax,
+    signal,
+    memory,
+    field,
+    isList = true,
+  } = options;
   if (texts.length > max) {
     throw invalidRequest(
       field,
@@ -47,7 +56,7 @@ export async function readInputImages(
   const reading = { ...options, budget, signal: AbortSignal.any([signal, failed.signal]) };
   try {
     return await Promise.all(
-      texts.map((text, index) => readOne(text, `${field}[${index}]`, reading)),
+      texts.map((text, index) => readOne(text, isList ? `${field}[${index}]` : field, reading)),
     );
   } catch (error) {
     failed.abort();

@@ -14,6 +14,8 @@ export type RawImageRequest = {
   readonly prompt: string;
   /** URLs and data URLs: the body's own array. */
   readonly images: string[];
+  /** As an image; null: none. */
+  readonly mask: string | null;
   readonly count: number | null;
   readonly size: string | null;
   readonly quality: string | null;
@@ -36,6 +38,7 @@ export type ImageRequest = {
   readonly prompt: string;
   /** The body's own array: taking the images out of it frees the long texts. */
   readonly images: string[];
+  readonly mask: string | null;
   readonly count: number;
   readonly size: PixelSize | null;
   readonly quality: ImageQuality | null;

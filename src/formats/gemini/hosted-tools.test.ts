@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { searchFunction } from '../../canonical/own-tools.ts';
 import { clientFormats } from '../registry.ts';
 import { hostedTools } from './hosted-tools.ts';
 
@@ -12,7 +13,10 @@ test('a search stays possible when no function may be called, however the mode i
       toolConfig: { functionCallingConfig: { mode } },
     };
     const request = clientFormats.gemini.parseRequest(body, { chatMaxTokens: null });
-    const asked = hostedTools.withFunctions(request, new Set(['web_search'])).body;
+    const asked = hostedTools.withFunctions(
+      request,
+      new Map([['web_search', searchFunction]]),
+    ).body;
     assert.equal('toolConfig' in asked, false, mode);
     assert.match(
       JSON.stringify(asked.tools),

@@ -1,6 +1,6 @@
 // The web search and the images of a Responses request, run by the gateway for a model that has none.
-import { imageFunction, searchFunction } from '../../canonical/own-tools.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { imageFunction, searchFunction, type OwnFunction } from '../../canonical/own-tools.ts';
+import { isObject, objectsOf, type JsonObject } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedImages, HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { readSearchLimit } from '../search-limit.ts';
@@ -29,16 +29,32 @@ function readSearch(request: ClientRequest): HostedSearch | null {
 }
 
 function readImages(request: ClientRequest): HostedImages | null {
-  const placed = findTool(request, isImageTool, imageFunction.name);
+  const body = request.given ?? request.body;
+  const placed = findTool({ body }, isImageTool, imageFunction.name);
   if (!placed) return null;
   const limitField = 'max_tool_calls';
-  const { max_tool_calls: limit } = request.body;
-  return { ...placed, limitField, imagesMax: readSearchLimit(limit, limitField, ' with images') };
+  const { max_tool_calls: limit } = body;
+  const imagesMax = readSearchLimit(limit, limitField, ' with images');
+  return { ...placed, limitField, imagesMax, inputs: imagesIn(body) };
+}
+
+function imagesIn({ input }: JsonObject): readonly string[] {
+  return objectsOf(input).flatMap(({ type, result, content, output }) => {
+    if (type === 'image_generation_call') return imageOf(result);
+    const parts = [...objectsOf(content), ...objectsOf(output)];
+    return parts.flatMap((part) => (part.type === 'input_image' ? imageOf(part.image_url) : []));
+  });
+}
+
+/** Earlier images are base64 alone. */
+function imageOf(text: unknown): readonly string[] {
+  if (typeof text !== 'string' || text === '') return [];
+  return [/^(?:https?|data):/i.test(text) ? text : `data:image/png;base64,${text}`];
 }
 
 /** Returns the first such tool; null when none may run, or the client has a function of its name. */
 function findTool(
-  { body }: ClientRequest,
+  { body }: Pick<ClientRequest, 'body'>,
   isHosted: (tool: unknown) => boolean,
   name: string,
 ): Placed | null {
@@ -60,16 +76,19 @@ function isImageTool(tool: unknown): boolean {
   return isObject(tool) && tool.type === 'image_generation';
 }
 
-function withFunctions(request: ClientRequest, names: ReadonlySet<string>): ClientRequest {
+function withFunctions(
+  request: ClientRequest,
+  functions: ReadonlyMap<string, OwnFunction>,
+): ClientRequest {
   const { tools, tool_choice: choice, max_tool_calls: _, ...body } = request.body;
   const list = tools as readonly unknown[];
   const places = [
-    names.has(searchFunction.name) ? list.findIndex(isHostedSearch) : -1,
-    names.has(imageFunction.name) ? list.findIndex(isImageTool) : -1,
+    functions.has(searchFunction.name) ? list.findIndex(isHostedSearch) : -1,
+    functions.has(imageFunction.name) ? list.findIndex(isImageTool) : -1,
   ];
   const asChosen = (tool: unknown) => {
     const name = nameOfFunction(tool);
-    return name !== null && names.has(name) ? { type: 'function', name } : tool;
+    return name !== null && functions.has(name) ? { type: 'function', name } : tool;
   };
   const chosen =
     isObject(choice) && Array.isArray(choice.tools)
@@ -79,16 +98,20 @@ function withFunctions(request: ClientRequest, names: ReadonlySet<string>): Clie
     ...request,
     body: {
       ...body,
-      tools: list.map((tool, index) => (places.includes(index) ? asFunction(tool) : tool)),
+      tools: list.map((tool, index) =>
+        places.includes(index) ? asFunction(tool, functions) : tool,
+      ),
       tool_choice: chosen,
     },
   };
 }
 
-function asFunction(tool: unknown): JsonObject {
+function asFunction(tool: unknown, functions: ReadonlyMap<string, OwnFunction>): JsonObject {
   return {
     type: 'function',
-    ...(isImageTool(tool) ? imageFunction : searchFunctionAt(tool as JsonObject)),
+    ...(isImageTool(tool)
+      ? functions.get(imageFunction.name)
+      : searchFunctionAt(tool as JsonObject)),
   };
 }
 

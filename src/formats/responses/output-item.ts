@@ -99,10 +99,11 @@ export function drawingItem(
 ): JsonObject {
   if (drawn === null) return imageItem(id, null);
   if (typeof drawn === 'string') return { ...imageItem(id, null), status: 'failed' };
-  const { source, size, quality } = drawn;
+  const { source, size, quality, action } = drawn;
   return {
     ...imageItem(id, source),
     revised_prompt: prompt,
+    action,
     background: 'opaque',
     ...(source.kind === 'base64' && { output_format: source.mediaType.replace('image/', '') }),
     ...(size !== null && { size }),

@@ -21,7 +21,8 @@ export function parseRequest(
   _limits: RequestLimits,
 ): ClientRequest<ResponsesRequest> {
   if (!isObject(given)) throw invalidRequest(null, 'the body must be a JSON object');
-  const body = withoutOwnImages(checkReferences(inOwnShape(given)));
+  const shaped = checkReferences(inOwnShape(given));
+  const body = withoutOwnImages(shaped);
   // A warm-up may have no input yet, as Codex's.
   const isEmpty = Array.isArray(body.input) && body.input.length === 0;
   const checked = body.generate === false && isEmpty ? { ...body, input: '' } : body;
@@ -42,6 +43,8 @@ export function parseRequest(
     maxOutputTokens: request.max_output_tokens ?? null,
     choices: 1,
     thinkingBudgetTokens: 0,
+    // A tool of the gateway may change its images.
+    ...(body !== shaped && { given: shaped }),
     ...(request.generate === false && { isWarmUp: true }),
     ...(isCompaction && { addedText: summaryRequest }),
     ...readAskedTier(request.service_tier),
@@ -82,12 +85,15 @@ function underOwnNames(body: JsonObject): JsonObject {
   };
 }
 
-/** Images of ours are sent nowhere, so they do not count as input. */
+/** Images of ours, and masks, are sent to no model, so they do not count as input. */
 function withoutOwnImages(body: JsonObject): JsonObject {
   const isImage = ({ type, id, result }: JsonObject) =>
     type === 'image_generation_call' && isOwnItemId(id) && typeof result === 'string';
   const input = editItems(body.input, (item) => (isImage(item) ? { ...item, result: '' } : item));
-  return editFields(body, { input });
+  const tools = editItems(body.tools, (tool) =>
+    tool.type === 'image_generation' ? editFields(tool, { input_image_mask: undefined }) : tool,
+  );
+  return editFields(body, { input, tools });
 }
 
 /**

@@ -19,6 +19,7 @@ import { queryCharactersMax } from '../../domain/search/search-request.ts';
 import type { SearchResult } from '../../domain/search/search-result.ts';
 import { PageCiter } from '../../formats/adapting/cite-pages.ts';
 import { writeInput } from '../../formats/call-arguments.ts';
+import { writeMediaUrl } from '../../formats/media-url.ts';
 import { hostedTools } from '../../formats/registry.ts';
 import { isWithin, querySites } from '../../formats/search-sites.ts';
 import type { RelayedAnswer } from '../../formats/format.ts';
@@ -28,8 +29,9 @@ import { estimateInputTokens, withText } from '../../lib/tokens.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { drawHosted } from '../images/hosted-images.ts';
 import { ownCountOf } from '../charging/used.ts';
+import type { Editor } from '../routing/own-images.ts';
 import { lighten } from '../routing/lighten.ts';
-import { inputTokensWithTools, namesOfOwn, type OwnTools } from '../routing/asked-tools.ts';
+import { functionsOfOwn, inputTokensWithTools, type OwnTools } from '../routing/asked-tools.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
@@ -55,11 +57,13 @@ export class ToolTurns {
   readonly #first: Called;
   readonly #own: OwnTools;
   /** The functions that the gateway runs. */
-  readonly #names: ReadonlySet<string>;
+  readonly #names: Pick<ReadonlySet<string>, 'has'>;
   readonly #startedAtMs: number;
   /** Searches and images that were sent to a provider, whatever came of them. */
   #searchesSent = 0;
   #imagesSent = 0;
+  /** The images that a call may name, by their numbers from 1; those that were drawn come last. */
+  readonly #editable: string[];
   #turns = 0;
   /** Of all turns, at most. */
   #inputTokens: number;
@@ -72,7 +76,8 @@ export class ToolTurns {
     this.#first = called;
     this.current = called;
     this.#own = own;
-    this.#names = namesOfOwn(called.call.attempt.tools!);
+    this.#editable = [...(own.images?.edit?.inputs ?? [])];
+    this.#names = functionsOfOwn(called.call.attempt.tools!);
     this.#startedAtMs = called.gateway.clock.elapsedMs();
     this.#inputTokens = called.asked.estimate.upper;
   }
@@ -188,8 +193,11 @@ export class ToolTurns {
 
   async #draw(call: ToolCallPart): Promise<DrawingPart> {
     const prompt = readText(call, 'prompt');
-    const drawn = prompt === null ? 'no-prompt' : await this.#drawFrom(prompt);
-    this.#tell(call, typeof drawn === 'string' ? drawingTexts[drawn] : drawingTexts.done);
+    const drawn =
+      prompt === null ? 'no-prompt' : await this.#drawFrom(prompt, readNumbers(call, 'images'));
+    const isNamed = this.#own.images!.edit !== null && typeof drawn !== 'string';
+    const named = isNamed ? ` It is image ${this.#editable.length}.` : '';
+    this.#tell(call, typeof drawn === 'string' ? drawingTexts[drawn] : drawingTexts.done + named);
     return { type: 'drawing', prompt, drawn };
   }
 
@@ -199,17 +207,31 @@ export class ToolTurns {
     this.#messages.push({ role: 'tool', content: [result] });
   }
 
-  async #drawFrom(prompt: string): Promise<DrawingPart['drawn']> {
+  /** `numbers`: of the images to change. */
+  async #drawFrom(prompt: string, numbers: readonly number[]): Promise<DrawingPart['drawn']> {
     const { caller, running, call, gateway } = this.#first;
     const images = this.#own.images!;
     if (this.#imagesSent >= images.imagesMax || this.#isLeft) return 'too-many';
+    const { draw, edit } = images;
+    const isEdit = edit !== null && (numbers.length > 0 || draw === null);
+    const inputs = isEdit ? this.#inputsOf(edit, numbers) : [];
+    if (!inputs) return 'no-image';
     this.#imagesSent += 1;
-    const drawing = { images, prompt, caller, signals: running.run };
+    const drawer = isEdit ? edit : draw!;
+    const drawing = { drawer, prompt, inputs, caller, signals: running.run };
     const { drawn, price, ...lost } = await drawHosted(gateway, drawing);
     if (price) call.drawn.add(price);
+    if (edit && typeof drawn !== 'string') this.#editable.push(writeMediaUrl(drawn.source));
     await this.#bookLoss(lost.lostPicos, 2 * this.#imagesSent);
     await this.#bookLoss(lost.spoiledPicos, 2 * this.#imagesSent + 1, true);
     return drawn;
+  }
+
+  /** Returns the images of these numbers, or the last ones; null: there is one too many, or none of a number. */
+  #inputsOf({ inputsMax }: Editor, numbers: readonly number[]): readonly string[] | null {
+    if (numbers.length === 0) return this.#editable.slice(-inputsMax);
+    const named = numbers.flatMap((number) => this.#editable[number - 1] ?? []);
+    return named.length === numbers.length && named.length <= inputsMax ? named : null;
   }
 
   /** Beside the losses of calls, so under other numbers: even ones of searches come first. */
@@ -338,6 +360,11 @@ function readText(call: ToolCallPart, name: string): string | null {
   return typeof text === 'string' && text.trim() !== '' ? text.trim().toWellFormed() : null;
 }
 
+function readNumbers(call: ToolCallPart, name: string): readonly number[] {
+  const { [name]: list } = writeInput(call.arguments);
+  return Array.isArray(list) ? [...new Set(list.map(Number))] : [];
+}
+
 /** Earlier turns were complete, so the provider bills them. */
 function failedAfter(failed: FailedCall, turns: ToolTurns, outputBytes: number): FailedCall {
   if (!turns.usage) return failed;
@@ -364,8 +391,10 @@ const imageNumbers = 500;
 const drawingTexts: Readonly<Record<DrawingFailure | 'done', string>> = {
   done: 'The image is drawn, and the user sees it.',
   'no-prompt': 'The call needs a prompt.',
+  'no-image': 'There is no image of that number, or these are too many.',
   'too-many': 'The request allows no more images.',
   refused: 'The image was refused because of its prompt.',
+  unreadable: 'The image to change cannot be read.',
   unavailable: 'Drawing failed.',
 };
 

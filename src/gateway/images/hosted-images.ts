@@ -1,16 +1,20 @@
 // Draws an image for a model that has called a function for it.
+import { ApiError } from '../../canonical/errors.ts';
 import type { DrawingPart } from '../../canonical/own-tools.ts';
 import type { ImageUnitPrice } from '../../domain/catalog/image-price.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { StopSignals } from '../calling/call-route.ts';
 import type { Caller } from '../request.ts';
-import { promptCharactersMax, type AskedImages } from '../routing/own-images.ts';
+import { promptCharactersMax, type Drawer } from '../routing/own-images.ts';
+import type { ImageFiles } from './image-files.ts';
 import { findImageRoutes, makeImages, type ImagesMade, type Maker } from './image-maker.ts';
 
 type ToDraw = {
-  readonly images: AskedImages;
+  readonly drawer: Drawer;
   readonly prompt: string;
+  /** The images to change, as addresses and data URLs. None: it draws from text. */
+  readonly inputs: readonly string[];
   readonly caller: Caller;
   readonly signals: StopSignals;
 };
@@ -21,33 +25,59 @@ type Drawn = Pick<ImagesMade, 'lostPicos' | 'spoiledPicos'> & {
   readonly price: ImageUnitPrice | null;
 };
 
-/** Never throws because of a provider. */
+/** Never throws because of a provider, or an image to change that cannot be read. */
 export async function drawHosted(
-  program: Maker,
-  { images, prompt, caller, signals }: ToDraw,
+  program: Maker & { readonly images: Pick<ImageFiles, 'enter' | 'readInputs'> },
+  { drawer, prompt, inputs, caller, signals }: ToDraw,
 ): Promise<Drawn> {
-  const { model, factor } = images;
+  const { model, factor } = drawer;
   const text = prompt.slice(0, promptCharactersMax).toWellFormed();
-  const request = { ...images.request, prompt: text };
-  const routes = findImageRoutes(program.hosts, { model, mode: caller.key.mode });
-  const drawing = { routes, caller, model, request, inputs: [], factor, signals } as const;
-  const made = await makeImages(program, { ...drawing, isBeside: true });
+  const request = { ...drawer.request, prompt: text };
+  const memory = program.images.enter(caller.key.accountId);
+  const reading = { memory, signal: signals.waiting };
+  try {
+    const texts = inputs.length > 0 && request.mask !== null ? [...inputs, request.mask] : inputs;
+    const read = await program.images.readInputs(texts, {
+      ...reading,
+      max: texts.length,
+      field: 'images',
+    });
+    const images = { inputs: read.slice(0, inputs.length), mask: read[inputs.length] ?? null };
+    const routes = findImageRoutes(program.hosts, { model, mode: caller.key.mode });
+    const drawing = { routes, caller, model, request, ...images, factor, signals } as const;
+    return result(
+      await makeImages(program, { ...drawing, isBeside: true }),
+      request,
+      inputs.length,
+    );
+  } catch (error) {
+    if (!(error instanceof ApiError) && !signals.waiting.aborted) throw error;
+    return { drawn: 'unreadable', price: null, lostPicos: 0n, spoiledPicos: 0n };
+  } finally {
+    memory.leave();
+  }
+}
+
+function result(made: ImagesMade, request: ImageRequest, inputs: number): Drawn {
   const { table, counted, lostPicos, spoiledPicos } = made;
   const losses = { lostPicos, spoiledPicos };
   if (made.kind === 'failed') {
     const isRefused = made.failure.status === 400;
     return { drawn: isRefused ? 'refused' : 'unavailable', price: null, ...losses };
   }
-  return { drawn: describe(made.images[0]!, request), price: counted ?? table, ...losses };
+  const drawn = describe(made.images[0]!, request, inputs > 0 ? 'edit' : 'generate');
+  return { drawn, price: counted ?? table, ...losses };
 }
 
 function describe(
   { bytes, mediaType }: ImageBytes,
   { size, quality, resolution }: ImageRequest,
+  action: 'generate' | 'edit',
 ): DrawingPart['drawn'] {
   return {
     source: { kind: 'base64', mediaType, data: bytes.toString('base64') },
     size: size && `${size.width}x${size.height}`,
     quality: quality ?? resolution,
+    action,
   };
 }

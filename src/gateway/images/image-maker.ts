@@ -82,11 +82,12 @@ export type ImagesMade = MadeCost & {
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
   const { hosts, clock, log } = gateway;
-  const { caller, model, request, inputs, signals, isBeside } = asked;
+  const { caller, model, request, inputs, mask, signals, isBeside } = asked;
   const job = {
     ...request,
     mode: model.mode,
     images: inputs,
+    mask,
     signal: signals.running,
     clock,
   };

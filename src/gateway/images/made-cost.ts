@@ -1,5 +1,9 @@
 // What images that were made cost: by the provider's own count, or else by the price table.
-import { unitPrice, type ImageUnitPrice } from '../../domain/catalog/image-price.ts';
+import {
+  unitPrice,
+  type ImageUnitPrice,
+  type PricedImage,
+} from '../../domain/catalog/image-price.ts';
 import { countedPrice, type CountedPrice } from '../../domain/catalog/image-token-price.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
@@ -16,6 +20,8 @@ export type Making = {
   readonly model: ImageModel;
   readonly request: ImageRequest;
   readonly inputs: readonly ImageBytes[];
+  /** It is priced as one more input. */
+  readonly mask: ImageBytes | null;
   readonly factor: PriceFactor;
 };
 
@@ -46,8 +52,8 @@ export type MadeCost = {
 
 export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>): MadeCost {
   const { lost, spoiled, unread } = made;
-  const { request, inputs, model, factor } = making;
-  const table = unitPrice(model, { ...request, inputs }, factor)!;
+  const { model, factor } = making;
+  const table = unitPrice(model, pricedImage(making), factor)!;
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
   const counted = countedBy(making, made, log);
   // The provider's count includes what came and cannot be read.
@@ -56,27 +62,28 @@ export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>
 }
 
 function countedBy(
-  { caller: { requestId }, model, request, inputs, factor }: Making,
+  making: Making,
   { usage, images, provider }: Made,
   log: Pick<Logger, 'warn'>,
 ): CountedPrice | null {
+  const { caller, model, request, factor } = making;
   const counted =
     usage &&
-    countedPrice(
-      model,
-      { ...request, inputs },
-      {
-        usage,
-        prompt: estimateInputTokens(request.prompt),
-        asked: request.count,
-        delivered: images.length,
-        factor,
-      },
-    );
+    countedPrice(model, pricedImage(making), {
+      usage,
+      prompt: estimateInputTokens(request.prompt),
+      asked: request.count,
+      delivered: images.length,
+      factor,
+    });
   if (counted && counted.beyondPicos > 0n)
     log.warn(
-      { request_id: requestId, provider, usage },
+      { request_id: caller.requestId, provider, usage },
       'the provider reported more tokens than these images can have: the excess is a loss',
     );
   return counted;
+}
+
+function pricedImage({ request, inputs, mask }: Making): PricedImage {
+  return { ...request, inputs: mask ? [...inputs, mask] : inputs };
 }

@@ -1,7 +1,12 @@
 // Tools that run for a model beside it: web searches, which its provider or the gateway runs, the
 // gateway's images, and the provider's code and pages. Their maximum, their price, and the input they add.
 import { searchPriceFor, type SearchPrice } from '../../domain/catalog/search-price.ts';
-import { imageFunction, searchFunction } from '../../canonical/own-tools.ts';
+import {
+  editingFunction,
+  imageFunction,
+  searchFunction,
+  type OwnFunction,
+} from '../../canonical/own-tools.ts';
 import type { Picos } from '../../lib/money.ts';
 import type { AskedImages } from './own-images.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
@@ -45,11 +50,11 @@ type AskedSearch = OwnSearch & {
 };
 
 /** Returns the functions that the model gets in place of them. */
-export function namesOfOwn({ own }: AskedTools): ReadonlySet<string> {
-  return new Set([
-    ...(own?.search ? [searchFunction.name] : []),
-    ...(own?.images ? [imageFunction.name] : []),
-  ]);
+export function functionsOfOwn({ own }: AskedTools): ReadonlyMap<string, OwnFunction> {
+  const { edit = null, draw = null } = own?.images ?? {};
+  const drawing = edit ? editingFunction(edit.inputs.length, draw === null) : imageFunction;
+  const functions = [...(own?.search ? [searchFunction] : []), ...(own?.images ? [drawing] : [])];
+  return new Map(functions.map((one) => [one.name, one]));
 }
 
 export function withOneEach(tools: AskedTools): AskedTools {

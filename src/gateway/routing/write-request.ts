@@ -32,7 +32,7 @@ import { conversationOf } from './conversation.ts';
 import type { PassedLine } from '../request.ts';
 import type { Hosts } from './routing.ts';
 import type { ChosenRoute } from './route.ts';
-import { namesOfOwn, type AskedTools } from './asked-tools.ts';
+import { functionsOfOwn, type AskedTools } from './asked-tools.ts';
 
 export type WrittenRequest = {
   readonly path: string;
@@ -105,7 +105,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const { route, tools } = limits;
   const hosted = tools?.own && hostedTools[given.format.name];
   const asked = hosted
-    ? { ...given, request: hosted.withFunctions(given.request, namesOfOwn(tools)) }
+    ? { ...given, request: hosted.withFunctions(given.request, functionsOfOwn(tools)) }
     : given;
   const { gateway, key, request } = asked;
   const target = targetOf(asked, limits);

@@ -66,13 +66,14 @@ function readImages(
   });
 }
 
-type Drawing = Omit<Making, 'inputs'> & {
+type Drawing = Omit<Making, 'inputs' | 'mask'> & {
   readonly gateway: Gateway;
   readonly routes: readonly [ImageRouteChosen, ...ImageRouteChosen[]];
 };
 
 function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
-  const image = { ...request, inputs: request.images.map(() => null) };
+  const inputs = [...request.images, ...(request.mask === null ? [] : ['mask'])];
+  const image = { ...request, inputs: inputs.map(() => null) };
   const most = maximumPrice(model, image, { prompt: estimateInputTokens(request.prompt), factor });
   const likely = unitPrice(model, image, factor);
   if (!most || !likely) throw modelNotFound(model.id);
@@ -90,7 +91,7 @@ function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
 async function deliver(drawing: Drawing, signals: Run): Promise<Delivery> {
   const { gateway, model, request, routes } = drawing;
   const inputs = await takeInputs(drawing, signals);
-  const made = await makeImages(gateway, { ...drawing, inputs, signals });
+  const made = await makeImages(gateway, { ...drawing, ...inputs, signals });
   const { table, counted, lostPicos, spoiledPicos, provider, calls } = made;
   const spoiled = { provider, calls, picos: spoiledPicos };
   const failed = (error: ApiError, unshownPicos = 0n): Delivery => ({
@@ -131,15 +132,19 @@ async function deliver(drawing: Drawing, signals: Run): Promise<Delivery> {
  * Takes the input images out of the request: the body stays in memory until the answer ends, and
  * they are most of it. The request already has its name and price, so nothing reads them again.
  */
-function takeInputs({ gateway, caller, model, request }: Drawing, run: Run): Promise<ImageBytes[]> {
+async function takeInputs(
+  { gateway, caller, model, request }: Drawing,
+  run: Run,
+): Promise<Pick<Making, 'inputs' | 'mask'>> {
   const memory = gateway.images.enter(caller.key.accountId);
   run.whenClosed(memory.leave);
-  return gateway.images.readInputs(request.images.splice(0), {
-    max: model.inputImages.max,
-    field: 'images',
-    signal: run.waiting,
-    memory,
-  });
+  const reading = { signal: run.waiting, memory };
+  const { mask } = request;
+  const images = { ...reading, max: model.inputImages.max, field: 'images' };
+  const inputs = await gateway.images.readInputs(request.images.splice(0), images);
+  if (mask === null) return { inputs, mask };
+  const masks = { ...reading, max: 1, field: 'mask', isList: false };
+  return { inputs, mask: (await gateway.images.readInputs([mask], masks))[0]! };
 }
 
 /**

@@ -64,7 +64,8 @@ test('compatible hosts are asked for base64; OpenAI refuses that parameter', asy
 
 test('an edit is a form with its images as files', async (t) => {
   const images = [imageOf(png), imageOf(gif)];
-  const { upstream, result } = await ask(t, answerJson({ data: [entry(png)] }), { images });
+  const job = { images, mask: imageOf(png) };
+  const { upstream, result } = await ask(t, answerJson({ data: [entry(png)] }), job);
   assert.deepEqual(mediaTypesOf(result), ['image/png']);
   assert.equal(upstream.requests[0]!.path, edits);
   const { headers, body } = upstream.requests[0]!;
@@ -73,6 +74,7 @@ test('an edit is a form with its images as files', async (t) => {
     String(body),
     /name="image\[\]"; filename="image-2\.gif"\r\ncontent-type: image\/gif/,
   );
+  assert.match(String(body), /name="mask"; filename="mask\.png"\r\ncontent-type: image\/png/);
 });
 
 describe('an answer’s images', () => {

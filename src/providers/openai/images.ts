@@ -1,6 +1,7 @@
 // OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
 // one call. https://platform.openai.com/docs/api-reference/images
 import { isObject, objectOf, listOf, textOf } from '../../lib/json.ts';
+import type { ImageBytes } from '../../lib/image.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import { readAccountFailure, readOpenAiFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
@@ -77,15 +78,19 @@ function writeGeneration(fields: Fields): Written {
   };
 }
 
-function writeEdit(fields: Fields, { images }: ImageJob): Written {
+function writeEdit(fields: Fields, { images, mask }: ImageJob): Written {
   const texts = Object.entries(fields).map(([name, value]) => [name, String(value)] as const);
-  const files = images.map(({ bytes, mediaType }, index) => ({
-    field: 'image[]',
-    name: `image-${index + 1}.${mediaType.slice('image/'.length)}`,
+  const fileOf = (field: string, name: string, { bytes, mediaType }: ImageBytes) => ({
+    field,
+    name: `${name}.${mediaType.slice('image/'.length)}`,
     mediaType,
     bytes: bytes.length,
     pieces: () => [bytes],
-  }));
+  });
+  const files = [
+    ...images.map((image, index) => fileOf('image[]', `image-${index + 1}`, image)),
+    ...(mask ? [fileOf('mask', 'mask', mask)] : []),
+  ];
   const { headers, bytes, pieces } = writeForm(texts, files);
   return {
     path: '/images/edits',

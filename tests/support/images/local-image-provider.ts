@@ -37,6 +37,7 @@ export function jobFor({ images = [], ...changes }: Partial<ImageJob> = {}): Ima
     mode: images.length === 0 ? 'text-to-image' : 'reference',
     prompt: 'a café',
     images,
+    mask: null,
     count: 1,
     size: null,
     quality: null,
