@@ -15,6 +15,7 @@ import {
   upstreamTarget,
   userMessage,
 } from '../../../tests/support/formats/gemini.ts';
+import { repairConversation } from '../adapting/repair-conversation.ts';
 import { modelTraits } from './model-traits.ts';
 import { readAnswer } from './read-answer.ts';
 import {
@@ -105,7 +106,7 @@ test('a turn that a client splits into several messages becomes one again', () =
   const request = canonicalRequest({
     messages: [userMessage('x'), ...split, { role: 'tool', content: results }],
   });
-  const { body } = writeRequest(request, upstreamTarget());
+  const { body } = writeRequest(repairConversation(request), upstreamTarget());
   assert.deepEqual((body['contents'] as JsonObject[])[1], { role: 'model', parts });
 });
 

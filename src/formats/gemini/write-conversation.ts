@@ -2,17 +2,11 @@
 // with the tool results, in the order of the calls. Instructions are in one place, before
 // everything.
 import { invalidRequest } from '../../canonical/errors.ts';
-import type {
-  AssistantPart,
-  CanonicalRequest,
-  Message,
-  TextPart,
-  ToolResultPart,
-  UserPart,
-} from '../../canonical/request.ts';
+import type { CanonicalRequest, TextPart, UserPart } from '../../canonical/request.ts';
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import { emptyTurn } from '../adapting/answerable.ts';
+import { turnOf, type Turn } from '../adapting/turns.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
@@ -24,11 +18,7 @@ type WrittenContents = {
   readonly contents: readonly JsonObject[];
 };
 
-type Turn =
-  | { readonly role: 'user'; readonly results: ToolResultPart[]; readonly rest: UserPart[] }
-  | { readonly role: 'model'; readonly parts: AssistantPart[] };
-
-type WrittenTurn = { readonly role: Turn['role']; readonly parts: readonly JsonObject[] };
+type GeminiTurn = Turn<'user' | 'model'>;
 
 /**
  * Adds what is left out to `ignored`. Throws ApiError on a prefill that the model does not support.
@@ -39,20 +29,52 @@ export function writeConversation(
   ignored: Set<string>,
 ): WrittenContents {
   noteLosses(request, ignored);
-  const system = [...request.system];
-  const turns = gatherTurns(request.messages, system);
+  const instructions = request.system.flatMap(writeText);
+  const turns: GeminiTurn[] = [];
   const names: CallNames = new Map();
-  const contents = withUserFirst(
-    joinTurns(turns.map((turn) => writeTurn(turn, { traits, names, ignored }))),
-  );
-  if (contents.at(-1)?.role === 'model' && !traits.prefill) {
+  const add = (
+    role: GeminiTurn['role'],
+    kind: 'results' | 'rest',
+    parts: readonly JsonObject[],
+  ) => {
+    // An empty turn would separate its neighbours.
+    if (parts.length > 0) append(turnOf(turns, role)[kind], parts);
+  };
+  for (const { role, content } of request.messages) {
+    switch (role) {
+      case 'system':
+        if (turns.length === 0) append(instructions, content.flatMap(writeText));
+        else add('user', 'rest', content.map(markInstruction).flatMap(writeText));
+        break;
+      case 'user':
+        add('user', 'rest', content.flatMap(writeUserPart));
+        break;
+      case 'tool':
+        add('user', 'results', writeResults(content, { traits, names }));
+        break;
+      case 'assistant': {
+        for (const part of content)
+          if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
+        const written = writeModelParts(content, traits);
+        if (written.droppedThinking) ignored.add('thinking');
+        add('model', 'rest', written.parts);
+      }
+    }
+  }
+  if (turns.at(-1)?.role === 'model' && !traits.prefill) {
     throw invalidRequest(
       'messages',
       'This model does not continue an assistant message; end with a message of the user or a tool',
     );
   }
-  const instructions = system.flatMap(writeText);
-  return { systemInstruction: instructions.length > 0 ? { parts: instructions } : null, contents };
+  const contents = turns.map((turn) => ({
+    role: turn.role,
+    parts: [...turn.results, ...turn.rest],
+  }));
+  return {
+    systemInstruction: instructions.length > 0 ? { parts: instructions } : null,
+    contents: withUserFirst(contents),
+  };
 }
 
 /**
@@ -69,90 +91,17 @@ function noteLosses({ messages }: CanonicalRequest, ignored: Set<string>): void 
     ignored.add('detail');
 }
 
-/** Instructions before the first turn join `system`. */
-function gatherTurns(messages: readonly Message[], system: TextPart[]): Turn[] {
-  const turns: Turn[] = [];
-  for (const message of messages) {
-    switch (message.role) {
-      case 'system':
-        if (turns.length === 0) append(system, message.content);
-        else append(userTurn(turns).rest, message.content.map(markInstruction));
-        break;
-      case 'user':
-        append(userTurn(turns).rest, message.content);
-        break;
-      case 'tool':
-        append(userTurn(turns).results, message.content);
-        break;
-      case 'assistant':
-        append(modelTurn(turns).parts, message.content);
-        break;
-    }
-  }
-  return turns;
-}
-
-function userTurn(turns: Turn[]): Extract<Turn, { role: 'user' }> {
-  const last = turns.at(-1);
-  if (last?.role === 'user') return last;
-  const turn = { role: 'user' as const, results: [], rest: [] };
-  turns.push(turn);
-  return turn;
-}
-
-function modelTurn(turns: Turn[]): Extract<Turn, { role: 'model' }> {
-  const last = turns.at(-1);
-  if (last?.role === 'model') return last;
-  const turn = { role: 'model' as const, parts: [] };
-  turns.push(turn);
-  return turn;
-}
-
-type TurnNotes = {
-  readonly traits: ModelTraits;
-  readonly names: CallNames;
-  readonly ignored: Set<string>;
-};
-
-function writeTurn(turn: Turn, { traits, names, ignored }: TurnNotes): WrittenTurn {
-  if (turn.role === 'user') {
-    return {
-      role: 'user',
-      parts: [
-        ...writeResults(turn.results, { traits, names }),
-        ...turn.rest.flatMap(writeUserPart),
-      ],
-    };
-  }
-  for (const part of turn.parts)
-    if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
-  const written = writeModelParts(turn.parts, traits);
-  if (written.droppedThinking) ignored.add('thinking');
-  return { role: 'model', parts: written.parts };
-}
-
-/** A turn without remaining parts is dropped, and its neighbours join. */
-function joinTurns(turns: readonly WrittenTurn[]): WrittenTurn[] {
-  const joined: { readonly role: Turn['role']; readonly parts: JsonObject[] }[] = [];
-  for (const { role, parts } of turns) {
-    const last = joined.at(-1);
-    if (parts.length === 0) continue;
-    if (last?.role === role) append(last.parts, parts);
-    else joined.push({ role, parts: [...parts] });
-  }
-  return joined;
-}
-
 /**
  * Gemini refuses a conversation that begins with a call, which happens when a client sends only its
  * last turns. https://github.com/google-gemini/gemini-cli/issues/11814 (read 2026-11-23)
  */
-function withUserFirst(turns: readonly WrittenTurn[]): readonly WrittenTurn[] {
-  const [first] = turns;
-  const isCall = first?.role === 'model' && first.parts.some((part) => 'functionCall' in part);
+function withUserFirst(
+  contents: readonly { readonly role: string; readonly parts: readonly JsonObject[] }[],
+): readonly JsonObject[] {
+  const isCall = contents[0]?.parts.some((part) => 'functionCall' in part);
   return isCall
-    ? [{ role: 'user', parts: emptyTurn.content.flatMap(writeUserPart) }, ...turns]
-    : turns;
+    ? [{ role: 'user', parts: emptyTurn.content.flatMap(writeUserPart) }, ...contents]
+    : contents;
 }
 
 function writeUserPart(part: UserPart): JsonObject[] {

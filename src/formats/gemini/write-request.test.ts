@@ -16,6 +16,7 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { repairConversation } from '../adapting/repair-conversation.ts';
 import type { UpstreamTarget } from '../format.ts';
 import {
   canonicalRequest,
@@ -268,18 +269,21 @@ test('a custom tool that was not lowered is refused by name', () => {
 });
 
 test('results of parallel calls are sent in the order of the calls, before other content, with each function’s name', () => {
-  const { body } = write({
-    messages: [
-      userMessage('Weather?'),
-      assistantTurn(
-        callPart('a', 'get_weather', '{"city":"Paris"}'),
-        callPart('b', 'get_time', ''),
-      ),
-      userMessage('Quick!'),
-      result('b', [text('noon')]),
-      result('a', [text('no such city'), text('try again')], true),
-    ],
-  });
+  const { messages } = repairConversation(
+    canonicalRequest({
+      messages: [
+        userMessage('Weather?'),
+        assistantTurn(
+          callPart('a', 'get_weather', '{"city":"Paris"}'),
+          callPart('b', 'get_time', ''),
+        ),
+        userMessage('Quick!'),
+        result('b', [text('noon')]),
+        result('a', [text('no such city'), text('try again')], true),
+      ],
+    }),
+  );
+  const { body } = write({ messages });
   assert.deepEqual(body.contents.slice(1), [
     {
       role: 'model',
