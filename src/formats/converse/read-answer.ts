@@ -4,7 +4,7 @@ import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../li
 import { readInput } from '../call-arguments.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { AnswerReader } from './read-stream.ts';
 
 /** Throws UnreadableAnswer when the body is no answer or the model broke off. */
 export function readAnswer(body: unknown): Answer {
@@ -14,7 +14,7 @@ export function readAnswer(body: unknown): Answer {
   const reader = new AnswerReader();
   const collector = new AnswerCollector();
   const read = (name: string, event: JsonObject) => {
-    for (const each of reader.read(name, event)) collector.push(each);
+    for (const each of reader.readNamed(name, event)) collector.push(each);
   };
   read('messageStart', {});
   for (const block of objectsOf(message.content)) {

@@ -3,7 +3,7 @@ import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import { isObject } from '../../lib/json.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { UnreadableAnswer } from '../format.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { AnswerReader } from './read-stream.ts';
 
 /** Throws UnreadableAnswer when the body is no answer or the model broke off, unless it may. */
 export function readAnswer(body: unknown, { mayBreakOff = false } = {}): Answer {
@@ -11,7 +11,7 @@ export function readAnswer(body: unknown, { mayBreakOff = false } = {}): Answer 
   if (body.error) throw new UnreadableAnswer(readErrorMessage(body) ?? 'the answer is an error');
   const reader = new AnswerReader();
   const collector = new AnswerCollector();
-  for (const event of reader.read(body)) collector.push(event);
+  for (const event of reader.readChunk(body)) collector.push(event);
   if (!reader.hasStopped) throw new UnreadableAnswer('the answer has no finish reason');
   for (const event of reader.finish({ mayBreakOff })) collector.push(event);
   return collector.answer!;
