@@ -201,7 +201,7 @@ function refusing(rules: readonly Rule[], answer: Script): Script {
 const named = { type: 'function', function: { name: 'f' } };
 const schema = { type: 'object', properties: { q: { type: 'string' } } };
 
-const mark = { cache_control: { type: 'ephemeral' } };
+const cacheMark = { cache_control: { type: 'ephemeral' } };
 /** What the clients' SDKs send, with an earlier answer, its call and its result. */
 const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => JsonObject>> = {
   '/v1/chat/completions': (choice, hasTools) => ({
@@ -233,14 +233,14 @@ const requests: Readonly<Record<string, (choice: string, hasTools: boolean) => J
       ...(hasTools
         ? [{ role: 'tool', tool_call_id: 'abcdefghi', content: [{ type: 'text', text: 'r' }] }]
         : []),
-      { role: 'user', content: [{ type: 'text', text: 'Go on.', ...mark }], ...mark },
+      { role: 'user', content: [{ type: 'text', text: 'Go on.', ...cacheMark }], ...cacheMark },
     ],
-    ...mark,
+    ...cacheMark,
     ...(hasTools && {
       tools: ['f', ...(choice === 'some' ? ['g'] : [])].map((name) => ({
         type: 'function',
-        function: { name, strict: true, parameters: schema, ...mark },
-        ...mark,
+        function: { name, strict: true, parameters: schema, ...cacheMark },
+        ...cacheMark,
       })),
       tool_choice:
         choice === 'named'
