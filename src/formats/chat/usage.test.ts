@@ -22,6 +22,25 @@ function counts(prompt?: number, completion?: number, more: More = {}): object {
 const cases: Record<string, [given: unknown, read: object | null]> = {
   'no input is no count': [counts(0, 0), null],
   'input and output': [counts(5, 3), { inputTokens: 5, outputTokens: 3 }],
+  'the names of Anthropic, whose input is without the cache': [
+    {
+      input_tokens: 5,
+      output_tokens: 3,
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 2,
+    },
+    { inputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 2, outputTokens: 3 },
+  ],
+  'the names of Responses': [
+    {
+      input_tokens: 5,
+      output_tokens: 3,
+      total_tokens: 8,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens_details: { reasoning_tokens: 2 },
+    },
+    { inputTokens: 1, cacheReadTokens: 4, outputTokens: 3, reasoningTokens: 2 },
+  ],
   'the cached and written part of the input is taken out of it': [
     counts(10, 1, { input: { cached_tokens: 6, cache_write_tokens: 3 } }),
     { inputTokens: 1, cacheReadTokens: 6, cacheWriteTokens: 3, outputTokens: 1 },

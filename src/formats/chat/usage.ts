@@ -121,7 +121,8 @@ type Counts = Readonly<Record<Part | 'prompt' | 'completion', number>> & {
 
 /** Every host has names of its own: the largest of them counts. */
 function readCounts(usage: JsonObject): Counts {
-  const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
+  const input = usage.prompt_tokens_details ?? usage.input_tokens_details;
+  const output = usage.completion_tokens_details ?? usage.output_tokens_details;
   const largest = (details: unknown, names: readonly string[]) => {
     const inside = isObject(details) ? details : usage;
     let most = 0;
@@ -130,14 +131,21 @@ function readCounts(usage: JsonObject): Counts {
     return most;
   };
   return {
-    prompt: readTokenCount(usage.prompt_tokens) ?? 0,
-    completion: readTokenCount(usage.completion_tokens) ?? 0,
+    prompt: readTokenCount(usage.prompt_tokens) ?? otherInput(usage),
+    completion: readTokenCount(usage.completion_tokens ?? usage.output_tokens) ?? 0,
     total: readTokenCount(usage.total_tokens),
     cacheRead: largest(input, cacheReadNames),
     cacheWrite: largest(input, cacheWriteNames),
     audio: isObject(input) ? (readTokenCount(input.audio_tokens) ?? 0) : 0,
     reasoning: largest(output, ['reasoning_tokens']),
   };
+}
+
+/** Layers over other formats may keep their names: Anthropic's input is without what it caches. */
+function otherInput(usage: JsonObject): number {
+  const count = (name: string) => readTokenCount(usage[name]) ?? 0;
+  const input = count('input_tokens');
+  return input + count('cache_read_input_tokens') + count('cache_creation_input_tokens');
 }
 
 /** OpenAI, Anthropic, Mistral and DeepSeek; Together and Moonshot send the first at the top. */

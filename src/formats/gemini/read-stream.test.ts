@@ -221,6 +221,10 @@ test('usage: the prompt includes cache reads but not tool input, and thoughts ar
     reasoningTokens: 30,
   };
   assert.deepEqual(readUsage(metadata), usage);
+  assert.deepEqual(readUsage({ ...metadata, totalTokenCount: 157 }), usage);
+  // A total without room for the thoughts has them among the candidates.
+  const inside = { ...metadata, candidatesTokenCount: 50, totalTokenCount: 157 };
+  assert.deepEqual(readUsage(inside), usage);
   assert.deepEqual(readUsage({ promptTokenCount: 5, cachedContentTokenCount: 9 }), {
     ...noUsage,
     cacheReadTokens: 5,

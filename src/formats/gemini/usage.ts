@@ -1,5 +1,6 @@
 // Token counts. Gemini's prompt includes cache reads but not what its own tools read. The
-// candidates exclude the thoughts, which are billed as output.
+// candidates exclude the thoughts, which are billed as output, but for some answers and layers over
+// Gemini, whose total says so: github.com/headroomlabs-ai/headroom/pull/2639 (read 2026-11-30).
 // https://ai.google.dev/api/generate-content#UsageMetadata
 import {
   noUsage,
@@ -23,11 +24,14 @@ export function readUsage(metadata: unknown): Usage | null {
   const reasoningTokens = count('thoughtsTokenCount');
   const freshTokens = promptTokens - cacheReadTokens;
   const toolTokens = count('toolUsePromptTokenCount');
+  const shown = count('candidatesTokenCount');
+  const isInside =
+    reasoningTokens <= shown && promptTokens + toolTokens + shown === count('totalTokenCount');
   return unlessEmpty({
     ...noUsage,
     inputTokens: freshTokens + toolTokens,
     cacheReadTokens,
-    outputTokens: count('candidatesTokenCount') + reasoningTokens,
+    outputTokens: shown + (isInside ? 0 : reasoningTokens),
     reasoningTokens,
     ...readSound(metadata, { freshTokens, cacheReadTokens, toolTokens }),
     ...readTier(metadata['serviceTier'] ?? tierOf(metadata['trafficType'])),
