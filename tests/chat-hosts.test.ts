@@ -98,6 +98,9 @@ for (const [word, right] of [
   ['tool_calls', 'stop'],
   ['MAX_TOKENS', 'length'],
   ['sensitive', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['refusal', 'content_filter'],
 ] as const) {
   test(`a text that finishes with ${JSON.stringify(word)} finishes with ${right}`, () => {
     const { reasons, last } = playChat([chunk({ content: 'hi' }), chunk({}, word), '[DONE]']);

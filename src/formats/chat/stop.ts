@@ -9,17 +9,17 @@ export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: St
   return { reason: readReason(), sequence: null };
 
   function readReason(): Stop['reason'] {
-    switch (lowerCase(finishReason)) {
+    const reason = lowerCase(finishReason);
+    if (filters.has(reason)) return 'content-filter';
+    switch (reason) {
       case 'length':
       case 'max_tokens':
       case 'max_output_tokens':
       case 'model_length':
       case 'model_context_window_exceeded':
         return 'length';
-      case 'content_filter':
-      case 'safety':
-      case 'sensitive':
-        return 'content-filter';
+      case 'refusal':
+        return 'refusal';
       default:
         // Only the answer tells whether there are calls: some hosts report `stop` with them, and
         // `tool_calls` without any, on which an agent would wait for a call.
@@ -28,6 +28,14 @@ export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: St
     }
   }
 }
+
+/** OpenAI's, then Bedrock's and Zhipu's, and Google's, which layers over Gemini pass on. */
+const filters: ReadonlySet<unknown> = new Set(
+  (
+    'content_filter content_filtered guardrail_intervened sensitive ' +
+    'safety recitation prohibited_content blocklist spii image_safety language'
+  ).split(' '),
+);
 
 /** Returns null for no reason, for which some hosts write '' or "null". */
 export function readFinishReason(value: unknown): string | null {
@@ -41,12 +49,13 @@ function lowerCase(value: unknown): unknown {
 /** Returns true when a filter or the output limit ended the answer, possibly before any output. */
 export function isCutShort(finishReason: unknown): boolean {
   const { reason } = readStop(finishReason, { hasToolCalls: false, hasRefusal: false });
-  return reason === 'content-filter' || reason === 'length';
+  return reason === 'content-filter' || reason === 'length' || reason === 'refusal';
 }
 
 /**
  * Returns the reason when the host broke off, so that the answer is not usable; else null.
- * `insufficient_system_resource` is DeepSeek's, `abort` vLLM's, `network_error` Zhipu's. OpenRouter
+ * `insufficient_system_resource` is DeepSeek's, `abort` vLLM's, `network_error` Zhipu's, the last
+ * three Gemini's. OpenRouter
  * may hide it behind `stop`: then only an answer without a word is broken.
  */
 export function readBreak(choice: JsonObject, hasWords: boolean): string | null {
@@ -59,12 +68,12 @@ function isBreak(reason: unknown): boolean {
   return typeof reason === 'string' && breaks.has(reason.toLowerCase());
 }
 
-const breaks: ReadonlySet<string> = new Set([
-  'error',
-  'abort',
-  'insufficient_system_resource',
-  'network_error',
-]);
+const breaks: ReadonlySet<string> = new Set(
+  (
+    'error abort insufficient_system_resource network_error ' +
+    'malformed_function_call unexpected_tool_call malformed_response'
+  ).split(' '),
+);
 
 export function writeFinishReason(
   { reason }: Stop,
