@@ -48,7 +48,8 @@ export function defaultEffort(upstreamModel: string): Effort | null {
  */
 export function refusesChatTools(asked: Effort | null, upstreamModel: string): boolean {
   const effort = asked ? fitKnownEffort(asked, upstreamModel) : defaultEffort(upstreamModel);
-  return (versionOf(upstreamModel) ?? 0) >= 504 && effort !== 'none';
+  const isNew = takesVerbosity(upstreamModel) && versionOf(upstreamModel)! >= 504;
+  return isNew && effort !== 'none';
 }
 
 /** `verbosity` came with GPT-5. */
