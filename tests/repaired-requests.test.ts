@@ -117,6 +117,30 @@ test('arguments with more values than a request may have are sent as they came',
   assert.ok(first === half && second === JSON.stringify({ invalid_json_arguments: inText }));
 });
 
+test('a tool that repeats an earlier name is left out, where vendors refuse it', () => {
+  const chatTools = ['f', 'g', 'f'].map((name) => ({ type: 'function', function: { name } }));
+  const tools = ['f', 'g', 'f'].map((name) => ({ name, input_schema: { type: 'object' } }));
+  const ways: readonly (readonly [Way, object, Partial<UpstreamTarget>?])[] = [
+    [straight('chat'), { messages: [user], tools: chatTools }],
+    [straight('messages'), { messages: [user], tools }],
+    [
+      { client: 'messages', upstream: 'chat' },
+      { messages: [user], tools },
+    ],
+    [
+      { client: 'responses', upstream: 'chat' },
+      { input: 'x', tools: tools.map(({ name }) => ({ type: 'function', name })) },
+    ],
+  ];
+  for (const [way, body] of ways) {
+    const { body: written, ignored } = sent(way, body);
+    assert.equal((written.tools as object[]).length, 2, JSON.stringify(way));
+    assert.deepEqual(ignored, ['tools[2]']);
+  }
+  const atOpenAi = sent(straight('chat'), { messages: [user], tools: chatTools }, openAi);
+  assert.deepEqual([(atOpenAi.body.tools as object[]).length, atOpenAi.ignored], [3, []]);
+});
+
 test('fields that are null are left out, as clients return an answer with all fields of its type', () => {
   const chat = { temperature: null, tools: null, tool_choice: null, user: null };
   const tool = { name: 'f', description: null, strict: null };

@@ -1,5 +1,6 @@
 // Leaves out tools that the target lacks and that the model may but need not use, such as a
-// provider's own web search. A tool that the model must use stays, and is refused later.
+// provider's own web search, and those that repeat a name, where the target refuses that. A tool that
+// the model must use stays, and is refused later.
 import { isObject, type JsonObject, listOf } from '../lib/json.ts';
 
 export type LeanRequest<Body> = {
@@ -8,8 +9,10 @@ export type LeanRequest<Body> = {
   readonly leftOut: readonly string[];
 };
 
-type OptionalTools = {
+export type OptionalTools = {
   readonly isLacking: (tool: JsonObject) => boolean;
+  /** Returns the tool's name. Left out: the target accepts repeated names. */
+  readonly nameOf?: ((tool: JsonObject) => unknown) | undefined;
   /** Returns true when the choice demands a tool that is not among `kept`. */
   readonly demandsOther: (choice: unknown, kept: readonly unknown[]) => boolean;
 };
@@ -17,12 +20,15 @@ type OptionalTools = {
 /** For formats with one list of tools. Returns the same body when nothing is left out. */
 export function leaveOutTools<Body extends JsonObject>(
   body: Body,
-  { isLacking, demandsOther }: OptionalTools,
+  { isLacking, nameOf = () => undefined, demandsOther }: OptionalTools,
 ): LeanRequest<Body> {
   const leftOut: string[] = [];
+  const names = new Set<unknown>();
+  const isRepeated = (name: unknown) =>
+    typeof name === 'string' && names.size === names.add(name).size;
   const tools = listOf(body.tools);
   const kept = tools.filter((tool, index) => {
-    if (!isObject(tool) || !isLacking(tool)) return true;
+    if (!isObject(tool) || !(isLacking(tool) || isRepeated(nameOf(tool)))) return true;
     leftOut.push(`tools[${index}]`);
     return false;
   });

@@ -58,8 +58,8 @@ export function fitNamesOf(
 }
 
 /**
- * Returns the indexes of tools that repeat an earlier name. OpenAI accepts them; Anthropic and
- * Gemini refuse the request.
+ * Returns the indexes of tools that repeat an earlier name. OpenAI accepts them; other vendors refuse
+ * the request.
  */
 export function repeatedTools(tools: readonly { readonly name: string }[]): ReadonlySet<number> {
   const names = new Set<string>();

@@ -75,6 +75,9 @@ test('tool choices of Responses and of Messages are read at the Chat address', (
     [{ type: 'auto' }, 'auto'],
     [{ type: 'none' }, 'none'],
     ['required', 'required'],
+    // Mistral's clients, and Cursor for models of Google's.
+    ['any', 'required'],
+    ['validated', 'auto'],
   ];
   for (const [sent, read] of choices)
     assert.deepEqual(chat({ tool_choice: sent }).tool_choice, read);

@@ -35,8 +35,13 @@ export function toChatTool(tool: unknown): unknown {
   return { ...others, type: 'function', function: described };
 }
 
-/** Returns a tool choice of Responses or Messages in Chat's shape. */
+/**
+ * Returns a tool choice of Responses or Messages in Chat's shape. Mistral's clients say `any`, and
+ * Cursor `validated`, as Gemini calls it, for models of Google's.
+ */
 export function toChatChoice(choice: unknown): unknown {
+  if (choice === 'any') return 'required';
+  if (choice === 'validated') return 'auto';
   if (!isObject(choice)) return choice;
   const { type, name, disable_parallel_tool_use: _, ...rest } = choice;
   if (type === 'any') return 'required';

@@ -1,13 +1,28 @@
 // Tools of other kinds than functions and custom tools: some hosts run them, none has a price here.
-import { isObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { UpstreamTarget } from '../format.ts';
 import { leaveOutTools, type LeanRequest } from '../optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
 
 const sentKinds: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
-/** Leaves out tools that no host may be sent, unless the model must use one. */
-export function leaveOutUnsent<Body extends ChatRequest>(body: Body): LeanRequest<Body> {
-  return leaveOutTools(body, { isLacking: ({ type }) => !sentKinds.has(type), demandsOther });
+/**
+ * Leaves out tools that no host may be sent, unless the model must use one. `target`: of the straight
+ * path. OpenAI accepts tools of one name; DeepSeek and Kimi refuse them.
+ */
+export function leaveOutUnsent<Body extends ChatRequest>(
+  body: Body,
+  target?: Pick<UpstreamTarget, 'isOpenAi'>,
+): LeanRequest<Body> {
+  return leaveOutTools(body, {
+    isLacking: ({ type }) => !sentKinds.has(type),
+    nameOf: target?.isOpenAi === false ? nameOf : undefined,
+    demandsOther,
+  });
+}
+
+function nameOf({ function: called, custom }: JsonObject): unknown {
+  return isObject(called) ? called.name : isObject(custom) && custom.name;
 }
 
 function demandsOther(choice: unknown, kept: readonly unknown[]): boolean {

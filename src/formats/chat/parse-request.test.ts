@@ -59,8 +59,8 @@ const refused: Record<string, object> = {
   'tools[0].function.name is required: a non-empty string': {
     tools: [{ type: 'function', function: {} }],
   },
-  'tool_choice must be `none`, `auto` or `required` or an object; got "any"': {
-    tool_choice: 'any',
+  'tool_choice must be `none`, `auto` or `required` or an object; got "some"': {
+    tool_choice: 'some',
   },
   'tool_choice.function is required: an object': { tool_choice: { type: 'function' } },
   'response_format.json_schema is required: an object': {

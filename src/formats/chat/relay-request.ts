@@ -28,7 +28,7 @@ export function relayRequest(
   target: UpstreamTarget,
 ): UpstreamRequest {
   const { isOpenAi, prefill } = target;
-  const { body: lean, leftOut } = leaveOutUnsent(clientBody);
+  const { body: lean, leftOut } = leaveOutUnsent(clientBody, target);
   const body = refuseUnshareable(lean, destinationOf(target));
   // From entries, because assigning `__proto__` would lose it.
   const upstream: Record<string, unknown> = Object.fromEntries(

@@ -481,8 +481,8 @@ test('stop sequences are sent, or emulated for thinking models of OpenAI and xAI
 });
 
 test('schemas fit Kimi on every host, and what moves into the description is listed', () => {
-  const tool = (parameters: JsonObject): Tool => ({
-    name: 'find',
+  const tool = (name: string, parameters: JsonObject): Tool => ({
+    name,
     description: null,
     parameters,
     strict: null,
@@ -491,7 +491,7 @@ test('schemas fit Kimi on every host, and what moves into the description is lis
   const schema = { type: 'object', properties: { unit: { enum: ['C', 'F'] } } };
   const either = { ...schema, anyOf: [{ required: ['unit'] }, { required: ['city'] }] };
   const changes: Partial<CanonicalRequest> = {
-    tools: [tool(schema), tool(either)],
+    tools: [tool('find', schema), tool('list', either)],
     outputFormat: { type: 'json-schema', name: 'weather', description: null, schema, strict: null },
   };
   const { body, ignored } = write(changes, { model: 'moonshotai/kimi-k3', isOpenAi: false });

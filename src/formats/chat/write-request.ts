@@ -21,6 +21,7 @@ import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { tierField } from '../service-tiers.ts';
 import { mendSchema } from '../mend-schema.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
+import { repeatedTools } from '../tool-names.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
 import { fitKimiParameters, fitKimiSchema, isKimi } from './kimi-schema.ts';
 import { outputLimitField } from './output-limit.ts';
@@ -99,8 +100,12 @@ function writeTools(
   ignored: Set<string>,
 ): JsonObject | null {
   if (tools.length === 0) return null;
+  const repeated = target.isOpenAi ? new Set() : repeatedTools(tools);
+  for (const index of repeated) ignored.add(`tools[${index}]`);
   return {
-    tools: tools.map((tool) => writeTool(tool, target, ignored)),
+    tools: tools
+      .filter((_tool, index) => !repeated.has(index))
+      .map((tool) => writeTool(tool, target, ignored)),
     ...(toolChoice ? { tool_choice: writeToolChoice(toolChoice, tools) } : null),
     ...(parallelToolCalls === null ? null : { parallel_tool_calls: parallelToolCalls }),
   };
