@@ -223,8 +223,9 @@ test('more tokens than were held are charged up to what the texts can honestly h
   await assertBooked(other, { charged: 2 * held * 10, lost: 10 });
 });
 
-test('a free model needs no balance', async () => {
-  gateway.upstream.on(paths.local, answerJson({ results: ranked }));
+test('a free model needs no balance, and SGLang’s list of scores is read', async () => {
+  const listed = ranked.map(({ index, relevance_score: score }) => ({ index, score }));
+  gateway.upstream.on(paths.local, answerJson(listed));
   const { key } = await gateway.makeKey({ mode: 'live' });
   const reply = await ask(key, { model: 'free-rank' });
   assert.deepEqual([reply.status, reply.costMicros], [200, 0], reply.text);

@@ -43,7 +43,9 @@ export async function sendTask(
     sending.readPassed?.() ??
     (await sending.upstreams.send({ ...writeCall(sending, call, false), stream: false }));
   if (reply.kind === 'failure') throw failedTask(sending, reply);
-  const { body, ...counted } = reply;
+  const { body: answer, ...counted } = reply;
+  // SGLang's ranks are a list alone.
+  const body = Array.isArray(answer) ? { data: answer } : answer;
   if (!isObject(body)) throw unreadable('the answer is no object');
   return { ...counted, body };
 }

@@ -60,7 +60,7 @@ const bedrock: RerankHost = {
 
 /**
  * Reads the answer of any host. Returns null for one that is none. Voyage has `data` in place of
- * `results`.
+ * `results`, and SGLang `score` in place of `relevance_score`.
  */
 export function readRanking(
   { results, data, meta, usage }: JsonObject,
@@ -86,7 +86,7 @@ export function readRanking(
 
 function readRanked(result: unknown, documentCount: number): Ranked | null {
   if (!isObject(result)) return null;
-  const { index, relevance_score: score } = result;
+  const { index, relevance_score: score = result.score } = result;
   const isIndex = Number.isInteger(index) && Number(index) >= 0 && Number(index) < documentCount;
   return isIndex && typeof score === 'number' && Number.isFinite(score)
     ? { index: Number(index), score }
