@@ -28,6 +28,10 @@ function fault(run: () => unknown): ApiError {
 
 const image = 'data:image/png;base64,AAAA';
 
+test('images in the shape of OpenAI’s edits are their addresses', () => {
+  assert.deepEqual(read({ images: [{ image_url: image }] }, editing).images, [image]);
+});
+
 describe('a field that is left out', () => {
   const nothing = {
     aspect_ratio: null,
@@ -177,7 +181,7 @@ describe('an invalid field is refused with its name and allowed values', () => {
     [editing, { images: image }, 'images', /must be an array/],
     [
       editing,
-      { images: [{ image_url: image }] },
+      { images: [{ file_id: 'file_1' }] },
       'images[0]',
       /must be a non-empty string; got an object/,
     ],

@@ -35,6 +35,7 @@ const findProblem = compileSchema(ImageRequestSchema);
  * `invalid_request` naming the field.
  */
 export function parseImageRequest(body: unknown): RawImageRequest {
+  nameImages(body);
   refuseProblem(findProblem(body));
   const request = body as Static<typeof ImageRequestSchema>;
   if (request.prompt.trim() === '')
@@ -55,6 +56,16 @@ export function parseImageRequest(body: unknown): RawImageRequest {
     responseFormat: request.response_format ?? 'url',
     ignored: ignoredFieldsOf(request),
   };
+}
+
+/**
+ * Replaces images in the shape of OpenAI's edits (`{"image_url": "https://…"}`) by their addresses: in
+ * place, because texts this long must not be kept twice.
+ */
+function nameImages(body: unknown): void {
+  const images = isObject(body) && Array.isArray(body.images) ? body.images : [];
+  for (const [index, image] of images.entries())
+    if (isObject(image) && typeof image.image_url === 'string') images[index] = image.image_url;
 }
 
 /**
