@@ -29,6 +29,8 @@ export const ModelEntry = closed({
   ]),
   display_name: text,
   created_at: time,
+  max_input_tokens: Type.Optional(Type.Integer()),
+  max_tokens: Type.Optional(Type.Integer({ description: 'The most output tokens.' })),
   deprecated_at: Type.Optional(time),
   retires_at: Type.Optional(time),
   successor: Type.Optional(Type.String()),

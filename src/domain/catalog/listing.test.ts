@@ -110,6 +110,8 @@ test('an entry has the fields of both SDKs', () => {
     type: 'model',
     display_name: 'The gpt-x',
     created_at: '2023-11-14T22:13:20Z',
+    max_input_tokens: 100,
+    max_tokens: 20,
   });
 });
 

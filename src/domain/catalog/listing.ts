@@ -188,10 +188,15 @@ function listEntry(id: string, model: Model | ImageModel, type: ListedType, { no
     object: 'model',
     created: model.createdAtSeconds,
     owned_by: model.ownedBy,
-    // Anthropic's SDK reads the following three.
+    // Anthropic's SDK reads the following, and Claude Code compacts by the limits.
     type,
     display_name: model.displayName,
     created_at: isoTime(model.createdAtSeconds * 1_000),
+    ...('maxInputTokens' in model &&
+      type === 'model' && {
+        max_input_tokens: model.maxInputTokens,
+        max_tokens: model.maxOutputTokens,
+      }),
     ...(typeof deprecatedAtMs === 'number' && { deprecated_at: isoTime(deprecatedAtMs) }),
     ...(typeof retiresAtMs === 'number' && { retires_at: isoTime(retiresAtMs) }),
     ...(typeof successor === 'string' && { successor }),

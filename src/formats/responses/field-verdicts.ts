@@ -34,7 +34,7 @@ export const partKinds: PartKinds = {
     'tool_search_output additional_tools configuration_update reasoning compaction image_generation_call code_interpreter_call ' +
     'local_shell_call local_shell_call_output shell_call shell_call_output apply_patch_call apply_patch_call_output mcp_list_tools ' +
     'mcp_approval_request mcp_approval_response mcp_call custom_tool_call_output custom_tool_call compaction_trigger item_reference ' +
-    'program program_output agent_message',
+    'program program_output agent_message context_compaction',
   content:
     'input_text input_image input_file input_audio output_text refusal reasoning_text summary_text text encrypted_content',
   output:

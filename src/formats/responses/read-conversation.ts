@@ -43,7 +43,8 @@ export function readConversation(input: ResponsesRequest['input'], names: ToolNa
 /**
  * Returns true for items that are not part of the conversation. Tools are read elsewhere. A web
  * search made elsewhere is not needed: the next message has its results. Of an image, models of other
- * formats get its prompt, if it has one. The only references that get this far are to reasoning.
+ * formats get its prompt, if it has one. The only references that get this far are to reasoning. The
+ * request itself says what Codex changed in its configuration.
  */
 export function isLeftOut(
   item: InputItem,
@@ -56,6 +57,7 @@ const leftOut: ReadonlySet<string> = new Set([
   'web_search_call',
   'image_generation_call',
   'item_reference',
+  'configuration_update',
 ]);
 
 function userText(text: string): Message {

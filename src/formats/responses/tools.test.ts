@@ -7,6 +7,7 @@ import {
   resultPart,
   textPart,
   toolTurn,
+  userTurn,
 } from '../../../tests/support/canonical/parts.ts';
 import { assertRefused } from '../../../tests/support/assert-refused.ts';
 import { anyCharacter } from '../../../tests/support/any-text.ts';
@@ -23,7 +24,7 @@ import {
   streamAnswer,
   target,
 } from '../../../tests/support/formats/responses.ts';
-import { readRequest } from './read-request.ts';
+import { ignoredFields, readRequest } from './read-request.ts';
 import { relayRequest } from './relay-request.ts';
 import { toolNamesOf } from './tool-names.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -415,4 +416,15 @@ test('Codex: what OpenAI has encrypted goes to OpenAI alone', () => {
     { type: 'input_text', text: 'Payload:' },
     { type: 'input_text', text: 'Go.' },
   ]);
+});
+
+test('Codex: a change of its configuration is left out for other vendors, and listed', () => {
+  const update = { type: 'configuration_update', reasoning: { effort: 'high' } };
+  const input = [{ role: 'user', content: 'Hi' }, update];
+  const asked = requestFor({ input });
+  assert.deepEqual(readRequest(asked).messages, [userTurn('Hi')]);
+  assert.deepEqual(ignoredFields(asked), ['input[1]']);
+  const compacted = { type: 'context_compaction', encrypted_content: 'gAAAAABqx1' };
+  const sent = [compacted, ...input];
+  assert.deepEqual(relayRequest(requestFor({ input: sent }), target).body.input, sent);
 });
