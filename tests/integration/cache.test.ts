@@ -84,11 +84,16 @@ const describeOnSqlite = (name: string, body: () => void) => describeOn('sqlite'
 for (const at of endpoints) {
   const group = at.name === 'chat' ? describe : describeOnSqlite;
   for (const stream of [false, true]) {
+    /** An account whose answers are numbered, once the gate opens. */
+    const begin = async (gate: Promise<void> = Promise.resolve()) => {
+      gateway.upstream.on(at.upstreamPath, behind(gate, numberedAnswers(at)));
+      const { key } = await newKey();
+      return { key, ...asker(at, key, { stream, ...zero }) };
+    };
+
     group(`${at.name}, ${stream ? 'streamed' : 'whole'}`, () => {
       test('whole answers and streams are kept apart', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
-        const { key } = await newKey();
-        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const { ask, runs } = await begin();
         const first = await ask();
         assert.ok(!isHit(await ask({ fields: { stream: !stream } })));
         assertHit(await ask(), first);
@@ -96,9 +101,7 @@ for (const at of endpoints) {
       });
 
       test('the order of fields does not matter at any depth', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
-        const { key } = await newKey();
-        const { ask } = asker(at, key, { stream, ...zero });
+        const { key, ask } = await begin();
         const metadata = { a: '1', b: '2' };
         const first = await ask({ fields: { metadata } });
         const reversed = Object.entries(
@@ -109,9 +112,7 @@ for (const at of endpoints) {
 
       test('of 20 requests at once one runs, and the others get its answer for free', async () => {
         const gate = Promise.withResolvers<void>();
-        gateway.upstream.on(at.upstreamPath, behind(gate.promise, numberedAnswers(at)));
-        const { key } = await newKey();
-        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const { key, ask, runs } = await begin(gate.promise);
         const earlier = gateway.upstream.requests.length;
         const asked = Promise.all(Array.from({ length: 20 }, () => ask()));
         await oneRunsOf(20, earlier);
@@ -172,9 +173,7 @@ for (const at of endpoints) {
       });
 
       test('an Idempotency-Key answered from the cache keeps that answer', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
-        const { key } = await newKey();
-        const { ask, runs } = asker(at, key, { stream, ...zero });
+        const { ask, runs } = await begin();
         const first = await ask();
         const named = { headers: { 'idempotency-key': 'order-1' } };
         assertHit(await ask(named), first);
@@ -186,9 +185,7 @@ for (const at of endpoints) {
       });
 
       test('the answer to a request with an Idempotency-Key is cached', async () => {
-        gateway.upstream.on(at.upstreamPath, numberedAnswers(at));
-        const { key } = await newKey();
-        const { ask } = asker(at, key, { stream, ...zero });
+        const { ask } = await begin();
         const first = await ask({ headers: { 'idempotency-key': 'order-1' } });
         assertHit(await ask({ headers: { 'idempotency-key': 'order-2' } }), first);
         assertHit(await ask(), first);

@@ -6,7 +6,7 @@ import { after, before, test, testOn } from '../support/both-stores.ts';
 import { type DashboardClient, invite, signIn, statusesOf, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { actionsOf, rowsOf, setRows } from '../support/rows.ts';
-import { ok } from '../support/http.ts';
+import { jsonOf, ok } from '../support/http.ts';
 
 const password = 'correct horse battery';
 let gateway: TestGateway;
@@ -23,11 +23,16 @@ async function invited(by: DashboardClient, email: string, role?: Role): Promise
 }
 
 async function rolesIn(client: DashboardClient): Promise<Record<string, string>> {
-  const { data } = (await client.get(`/accounts/${client.account}/members`)).json<{
-    data: { email: string; role: string }[];
-  }>();
+  const { data } = await jsonOf<{ data: { email: string; role: string }[] }>(
+    client.get(`/accounts/${client.account}/members`),
+  );
   return Object.fromEntries(data.map(({ email, role }) => [email, role]));
 }
+
+const isAlive = async (token: string) =>
+  (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
+const accept = (token: string, as: object = { name: 'New', password }) =>
+  visitor(gateway).post('/auth/invitation/accept', { token, ...as });
 
 const newcomer = (name: string) => `${name}-${Math.random().toString(36).slice(2)}@example.com`;
 
@@ -74,11 +79,7 @@ test('a user must sign in to accept, and only for their own address', async () =
   const owner = await signIn(gateway);
   const user = await signIn(gateway, { role: null });
   const token = await invited(owner, user.email);
-  const stranger = await visitor(gateway).post('/auth/invitation/accept', {
-    token,
-    name: 'Eve',
-    password,
-  });
+  const stranger = await accept(token);
   assert.deepEqual([stranger.status, stranger.error.code], [401, 'not_signed_in']);
   const other = await signIn(gateway);
   const wrong = await other.post('/auth/invitation/accept', { token });
@@ -97,7 +98,7 @@ test('a new user is told which field is missing or invalid', async () => {
     [{ name: 'New', password: 'short' }, 'password'],
     [{ name: '  ', password }, 'name'],
   ] as const) {
-    const reply = await visitor(gateway).post('/auth/invitation/accept', { token, ...body });
+    const reply = await accept(token, body);
     assert.deepEqual([reply.status, reply.error.param], [400, param]);
   }
 });
@@ -105,8 +106,6 @@ test('a new user is told which field is missing or invalid', async () => {
 test('an invitation stops working when it is withdrawn, replaced or expired', async () => {
   const owner = await signIn(gateway);
   const email = newcomer('new');
-  const isAlive = async (token: string) =>
-    (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
   const first = await invited(owner, email);
   const second = await invited(owner, email);
   assert.deepEqual([await isAlive(first), await isAlive(second)], [false, true]);
@@ -117,19 +116,10 @@ test('an invitation stops working when it is withdrawn, replaced or expired', as
   await ok(owner.delete(`/accounts/${owner.account}/invitations/${list.data[0]!.id}`));
   assert.equal(await isAlive(second), false);
   const third = await invited(owner, email);
-  await setRows(
-    gateway.database,
-    'invitations',
-    { email },
-    { expires_at_ms: gateway.program.clock.nowMs() - 1 },
-  );
+  const expired = { expires_at_ms: gateway.program.clock.nowMs() - 1 };
+  await setRows(gateway.database, 'invitations', { email }, expired);
   assert.equal(await isAlive(third), false);
-  const accepted = await visitor(gateway).post('/auth/invitation/accept', {
-    token: third,
-    name: 'New',
-    password,
-  });
-  assert.equal(accepted.status, 404);
+  assert.equal((await accept(third)).status, 404);
 });
 
 test('admins cannot invite owners', async () => {
@@ -142,17 +132,14 @@ test('admins cannot invite owners', async () => {
   assert.equal((await admin.post(path, { email, role: 'owner' })).status, 403);
   await ok(admin.post(path, { email, role: 'admin' }));
   await ok(owner.post(path, { email, role: 'owner' }));
-  assert.equal(
-    (await admin.patch(`/accounts/${account}/members/${member.userId}`, { role: 'owner' })).status,
-    403,
-  );
+  const promoted = await admin.patch(`/accounts/${account}/members/${member.userId}`, {
+    role: 'owner',
+  });
+  assert.equal(promoted.status, 403);
   assert.equal((await admin.delete(`/accounts/${account}/members/${owner.userId}`)).status, 403);
   const again = await owner.post(path, { email: member.email, role: 'member' });
   assert.deepEqual([again.status, again.error.param], [409, 'email']);
 });
-
-const isAlive = async (token: string) =>
-  (await visitor(gateway).post('/auth/invitation', { token })).status === 200;
 
 test("leaving, removal or demotion withdraws a member's invitations; removal also those to the member", async () => {
   const owner = await signIn(gateway);
@@ -176,12 +163,7 @@ test("leaving, removal or demotion withdraws a member's invitations; removal als
           : await owner.patch(path, { role: how === 'demoted' ? 'member' : 'admin' });
     assert.equal(reply.status, 200, how);
     assert.deepEqual([await isAlive(own), await isAlive(ofOwner)], [false, true], how);
-    const accepted = await visitor(gateway).post('/auth/invitation/accept', {
-      token: own,
-      name: 'Back',
-      password,
-    });
-    assert.equal(accepted.status, 404, how);
+    assert.equal((await accept(own)).status, 404, how);
   }
   const promoted = await signIn(gateway, { account, role: 'admin' });
   const kept = await invited(promoted, newcomer('guest'));
@@ -207,11 +189,8 @@ test('a member removed while inviting leaves no invitation', async () => {
       owner.delete(`/accounts/${account}/members/${admin.userId}`),
     ]);
     assert.ok([200, 403, 404].includes(reply.status), reply.text);
-    const open = gateway.database.read
-      .selectFrom('invitations')
-      .select('id')
-      .where('invited_by', '=', admin.userId);
-    assert.deepEqual(await open.execute(), []);
+    const open = await rowsOf(gateway.database, 'invitations', { invited_by: admin.userId });
+    assert.deepEqual(open, []);
   }
 });
 
@@ -219,10 +198,8 @@ test('an account keeps its last owner, even when all owners leave at once', asyn
   const one = await signIn(gateway);
   const { account } = one;
   assert.equal((await one.post(`/accounts/${account}/leave`)).status, 409);
-  assert.equal(
-    (await one.patch(`/accounts/${account}/members/${one.userId}`, { role: 'admin' })).status,
-    409,
-  );
+  const demoted = await one.patch(`/accounts/${account}/members/${one.userId}`, { role: 'admin' });
+  assert.equal(demoted.status, 409);
   for (let round = 0; round < 3; round++) {
     const owners = [
       one,

@@ -38,6 +38,10 @@ async function challenged(email: string): Promise<DashboardClient> {
   return client;
 }
 
+const plainSignIn = async (email: string) =>
+  (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
+const giveBackup = (client: DashboardClient, code: string) =>
+  client.post('/auth/second-factor', { code, kind: 'backup' });
 const isSignedIn = async (client: DashboardClient) => (await client.get('/profile')).status === 200;
 
 test('the second factor is off until a code confirms it', async () => {
@@ -47,13 +51,9 @@ test('the second factor is off until a code confirms it', async () => {
   assert.match(uri, /^otpauth:\/\/totp\/Service/);
   const wrong = await user.post('/profile/second-factor/confirm', { code: '000000' });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'code']);
-  const plain = visitor(gateway);
-  assert.deepEqual((await plain.post('/auth/sign-in', { email: user.email, password })).json(), {
-    next: 'done',
-  });
-  await ok(
-    user.post('/profile/second-factor/confirm', { code: new Authenticator(secret).nextCode() }),
-  );
+  assert.deepEqual(await plainSignIn(user.email), { next: 'done' });
+  const code = new Authenticator(secret).nextCode();
+  await ok(user.post('/profile/second-factor/confirm', { code }));
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
     second_factor: { enabled: true, backup_codes_left: 10 },
   });
@@ -137,15 +137,9 @@ test('each backup code works once', async () => {
   const { email, user, backupCodes } = await enrolled();
   const [code] = backupCodes;
   const clients = await Promise.all([1, 2].map(() => challenged(email)));
-  const replies = await Promise.all(
-    clients.map((client) => client.post('/auth/second-factor', { code: code!, kind: 'backup' })),
-  );
+  const replies = await Promise.all(clients.map((client) => giveBackup(client, code!)));
   assert.equal(replies.filter(({ status }) => status === 200).length, 1);
-  assert.equal(
-    (await (await challenged(email)).post('/auth/second-factor', { code: code!, kind: 'backup' }))
-      .status,
-    401,
-  );
+  assert.equal((await giveBackup(await challenged(email), code!)).status, 401);
   assert.partialDeepStrictEqual((await user.get('/profile')).json(), {
     second_factor: { backup_codes_left: 9 },
   });
@@ -153,17 +147,8 @@ test('each backup code works once', async () => {
   const right = { password, code: backupCodes[1]!, kind: 'backup' };
   const again = await user.post('/profile/second-factor/backup-codes', right);
   const fresh = again.json<{ backup_codes: string[] }>().backup_codes;
-  assert.equal(
-    (
-      await (
-        await challenged(email)
-      ).post('/auth/second-factor', { code: backupCodes[1]!, kind: 'backup' })
-    ).status,
-    401,
-  );
-  await ok(
-    (await challenged(email)).post('/auth/second-factor', { code: fresh[0]!, kind: 'backup' }),
-  );
+  assert.equal((await giveBackup(await challenged(email), backupCodes[1]!)).status, 401);
+  await ok(giveBackup(await challenged(email), fresh[0]!));
 });
 
 test('the database contains neither the secret nor a backup code in clear text', async () => {
@@ -178,14 +163,8 @@ test('the database contains neither the secret nor a backup code in clear text',
   // A digest is not a code.
   const client = await challenged(user.email);
   const [digest] = (JSON.parse(row.backup_codes) as string[]).map((text) => text.split('.')[1]);
-  assert.equal(
-    (await client.post('/auth/second-factor', { code: digest!, kind: 'backup' })).status,
-    401,
-  );
+  assert.equal((await giveBackup(client, digest!)).status, 401);
 });
-
-const plainSignIn = async (email: string) =>
-  (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
 
 test('switching it off or getting new backup codes needs the password and a code', async () => {
   const { user, email, app, code: used, backupCodes } = await enrolled();
@@ -206,10 +185,8 @@ test('switching it off or getting new backup codes needs the password and a code
   assert.deepEqual(await plainSignIn(email), { next: 'second-factor' });
   await ok(user.post('/profile/second-factor/disable', { password, code: app.nextCode() }));
   assert.deepEqual(await plainSignIn(email), { next: 'done' });
-  assert.equal(
-    (await user.post('/profile/second-factor/disable', { password, code: '000000' })).status,
-    409,
-  );
+  const again = await user.post('/profile/second-factor/disable', { password, code: '000000' });
+  assert.equal(again.status, 409);
 });
 
 test('a user without the app switches it off with a backup code', async () => {
@@ -245,7 +222,7 @@ test('a password reset keeps the second factor; an operator can remove it', asyn
     const args = ['users', 'reset-password', email, ...options];
     const token = tokenOf(await gateway.program.cli<{ link: string }>(...args));
     await ok(visitor(gateway).post('/auth/password-reset/complete', { token, password }));
-    return (await visitor(gateway).post('/auth/sign-in', { email, password })).json();
+    return plainSignIn(email);
   };
   assert.deepEqual(await reset(), { next: 'second-factor' });
   assert.deepEqual(await reset('--remove-second-factor'), { next: 'done' });

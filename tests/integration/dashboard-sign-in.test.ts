@@ -12,10 +12,11 @@ import {
 } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { rowOf, rowsOf, setRows } from '../support/rows.ts';
-import { ok, type Reply } from '../support/http.ts';
+import { jsonOf, ok, type Reply } from '../support/http.ts';
 
 const password = 'correct horse battery';
 const newPassword = 'staple battery horse';
+const change = { current_password: password, new_password: newPassword };
 const passwordHash = quickHash(password);
 let gateway: TestGateway;
 before(async () => {
@@ -120,10 +121,8 @@ test('a sign-in ignores the case of the address, and sets a cookie that scripts 
 testOn('sqlite', 'over https the cookie is bound to the host', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const headers = { 'x-forwarded-proto': 'https', origin: gateway.url.replace('http:', 'https:') };
-  const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
-    body: { email, password },
-    headers,
-  });
+  const body = { email, password };
+  const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body, headers });
   const [cookie] = reply.headers['set-cookie']!;
   assert.match(
     cookie!,
@@ -136,11 +135,14 @@ testOn('sqlite', 'over https the cookie is bound to the host', async () => {
   );
 });
 
+const wrongTry = (email: string, client = visitor(gateway)) =>
+  attempt({ email, password: 'a wrong password' }, client);
+const wrongTries = (email: string, count: number, client = () => visitor(gateway)) =>
+  Promise.all(Array.from({ length: count }, () => wrongTry(email, client())));
+
 test('ten tries in fifteen minutes are allowed for a user, from all addresses together; then they must wait', async () => {
   const { email } = await signIn(gateway, { passwordHash });
-  const wrong = await Promise.all(
-    Array.from({ length: 14 }, () => attempt({ email, password: 'a wrong password' })),
-  );
+  const wrong = await wrongTries(email, 14);
   assert.equal(wrong.filter(({ status }) => status === 401).length, 10);
   const blocked = await attempt({ email, password });
   assert.equal(blocked.status, 429);
@@ -149,43 +151,22 @@ test('ten tries in fifteen minutes are allowed for a user, from all addresses to
   assert.ok(seconds > 0 && seconds <= 30, String(seconds));
   assert.equal((await attempt({ email: `other-${email}`, password })).status, 401);
 
-  await setRows(
-    gateway.database,
-    'attempts',
-    {},
-    { blocked_until_ms: gateway.program.clock.nowMs() },
-  );
+  const over = { blocked_until_ms: gateway.program.clock.nowMs() };
+  await setRows(gateway.database, 'attempts', {}, over);
   await signedIn(email);
-  assert.equal(
-    (await attempt({ email, password: 'a wrong password' })).status,
-    401,
-    'a success does not begin anew',
-  );
+  assert.equal((await wrongTry(email)).status, 401, 'a success does not begin anew');
 });
-
-const wrongTries = (email: string, count: number, client = () => visitor(gateway)) =>
-  Promise.all(
-    Array.from({ length: count }, () => attempt({ email, password: 'a wrong password' }, client())),
-  );
 
 testOn('sqlite', 'wrong passwords elsewhere do not lock out a known browser', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const user = await signedIn(email);
   await user.post('/auth/sign-out');
   await wrongTries(email, 14);
-  assert.equal(
-    (await attempt({ email, password })).status,
-    429,
-    'a stranger’s browser does not wait',
-  );
-  assert.equal((await attempt({ email, password: 'a wrong password' }, user)).status, 401);
-  const reply = await attempt({ email, password }, user);
-  assert.deepEqual([reply.status, reply.json()], [200, { next: 'done' }]);
-  assert.equal(
-    (await attempt({ email, password })).status,
-    429,
-    'his success lets strangers begin anew',
-  );
+  const byStranger = async () => (await attempt({ email, password })).status;
+  assert.equal(await byStranger(), 429, 'a stranger’s browser does not wait');
+  assert.equal((await wrongTry(email, user)).status, 401);
+  assert.deepEqual(await jsonOf(attempt({ email, password }, user)), { next: 'done' });
+  assert.equal(await byStranger(), 429, 'his success lets strangers begin anew');
 });
 
 testOn('sqlite', 'a known browser gets no extra guesses, and none for other users', async () => {
@@ -221,10 +202,8 @@ test('a new password forgets all known browsers except the one that set it', asy
   const { email } = await signIn(gateway, { passwordHash });
   const [thief, user] = [await signedIn(email), await signedIn(email)];
   await wrongTries(email, 14);
-  await ok(
-    user.post('/profile/password', { current_password: password, new_password: newPassword }),
-  );
-  assert.equal((await attempt({ email, password: 'a wrong password' }, thief)).status, 429);
+  await ok(user.post('/profile/password', change));
+  assert.equal((await wrongTry(email, thief)).status, 429);
   assert.equal((await attempt({ email, password: newPassword }, user)).status, 200);
 });
 
@@ -240,13 +219,11 @@ test('a password reset lets the user in while someone else keeps guessing', asyn
 testOn('sqlite', 'guesses in a stolen session do not lock the user out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [stolen, own] = [await signedIn(email), await signedIn(email)];
-  const body = (current: string) => ({ current_password: current, new_password: newPassword });
-  const guesses = Array.from({ length: 14 }, () =>
-    stolen.post('/profile/password', body('a wrong password')),
-  );
+  const wrong = { ...change, current_password: 'a wrong password' };
+  const guesses = Array.from({ length: 14 }, () => stolen.post('/profile/password', wrong));
   assert.equal((await Promise.all(guesses)).filter(({ status }) => status === 400).length, 10);
-  assert.equal((await stolen.post('/profile/password', body(password))).status, 429);
-  await ok(own.post('/profile/password', body(password)));
+  assert.equal((await stolen.post('/profile/password', change)).status, 429);
+  await ok(own.post('/profile/password', change));
 });
 
 testOn('sqlite', 'one address cannot try without limit, whichever users it targets', async () => {
@@ -263,10 +240,8 @@ testOn('sqlite', 'one address cannot try without limit, whichever users it targe
 testOn('sqlite', 'a page of another site cannot sign anybody in or out', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }]) {
-    const reply = await visitor(gateway).send('POST', '/auth/sign-in', {
-      body: { email, password },
-      headers,
-    });
+    const body = { email, password };
+    const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body, headers });
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
   }
 });
@@ -288,14 +263,9 @@ testOn('sqlite', 'a changed or unsigned cookie is ignored', async () => {
   const user = await signIn(gateway);
   const [name, value] = user.cookie.split('=') as [string, string];
   const token = decodeURIComponent(value).split('.')[0]!;
-  for (const forged of [
-    `${name}=${token}`,
-    `${name}=${token}.AAAA`,
-    `${name}=x${value}`,
-    `${name}=`,
-  ]) {
+  for (const forged of [token, `${token}.AAAA`, `x${value}`, '']) {
     const other = visitor(gateway);
-    other.cookie = forged;
+    other.cookie = `${name}=${forged}`;
     assert.equal((await other.get('/profile')).status, 401);
   }
 });
@@ -339,22 +309,15 @@ test('signing out ends the session, not only the cookie', async () => {
 test('a new password needs the old one, and ends all other sessions', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   const [one, other] = [await signedIn(email), await signedIn(email)];
-  const wrong = await one.post('/profile/password', {
-    current_password: 'a wrong password',
-    new_password: newPassword,
-  });
-  assert.deepEqual([wrong.status, wrong.error.param], [400, 'current_password']);
-  for (const bad of ['short', 'x'.repeat(257), 'aaaaaaaaaaaa', email]) {
-    const refused = await one.post('/profile/password', {
-      current_password: password,
-      new_password: bad,
-    });
-    assert.deepEqual([refused.status, refused.error.param], [400, 'new_password'], bad);
+  for (const [param, wrong] of [
+    ['current_password', 'a wrong password'],
+    ...['short', 'x'.repeat(257), 'aaaaaaaaaaaa', email].map((bad) => ['new_password', bad]),
+  ] as [string, string][]) {
+    const refused = await one.post('/profile/password', { ...change, [param]: wrong });
+    assert.deepEqual([refused.status, refused.error.param], [400, param], wrong);
   }
   const { cookie } = one;
-  await ok(
-    one.post('/profile/password', { current_password: password, new_password: newPassword }),
-  );
+  await ok(one.post('/profile/password', change));
   assert.notEqual(one.cookie, cookie);
   assert.equal(await nameOf(one), email);
   assert.equal((await other.get('/profile')).status, 401);
@@ -367,12 +330,10 @@ test('a new password needs the old one, and ends all other sessions', async () =
 test('a session ends after seven days, and is renewed after one', async () => {
   const user = await signIn(gateway);
   const day = 24 * 60 * 60_000;
-  const expireIn = (ms: number) =>
-    gateway.database.write
-      .updateTable('user_sessions')
-      .set({ expires_at: new Date(Date.now() + ms).toISOString() })
-      .where('user_id', '=', user.userId)
-      .execute();
+  const expireIn = (ms: number) => {
+    const expires_at = new Date(Date.now() + ms).toISOString();
+    return setRows(gateway.database, 'user_sessions', { user_id: user.userId }, { expires_at });
+  };
   assert.equal((await user.get('/profile')).headers['set-cookie'], undefined);
   await expireIn(5.9 * day);
   const renewed = await user.get('/profile');
@@ -383,22 +344,11 @@ test('a session ends after seven days, and is renewed after one', async () => {
 });
 
 testOn('sqlite', "sign-up is closed, and the library's unused endpoints do not exist", async () => {
-  const reply = await visitor(gateway).post('/auth/sign-up', {
-    name: 'Eve',
-    email: 'eve@example.com',
-    password,
-  });
+  const eve = { name: 'Eve', email: 'eve@example.com', password };
+  const reply = await visitor(gateway).post('/auth/sign-up', eve);
   assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
-  for (const path of [
-    '/auth/sign-in/email',
-    '/auth/sign-up/email',
-    '/auth/update-user',
-    '/auth/list-sessions',
-    '/auth/ok',
-    '/auth/oidc',
-  ]) {
-    assert.equal((await visitor(gateway).post(path, {})).status, 404, path);
-  }
+  for (const path of 'sign-in/email sign-up/email update-user list-sessions ok oidc'.split(' '))
+    assert.equal((await visitor(gateway).post(`/auth/${path}`, {})).status, 404, path);
   assert.equal((await visitor(gateway).get('/auth/callback/oidc?code=x&state=y')).status, 404);
 });
 
@@ -410,11 +360,8 @@ test('an operator creates links to reset a password and to invite users', async 
     email,
   });
 
-  const made = await gateway.program.cli<{ link: string; account_id: string }>(
-    'users',
-    'create-link',
-    'new@example.com',
-  );
+  type Made = { link: string; account_id: string };
+  const made = await gateway.program.cli<Made>('users', 'create-link', 'new@example.com');
   const invitation = tokenOf(made);
   const newcomer = visitor(gateway);
   const info = await newcomer.post('/auth/invitation', { token: invitation });
@@ -424,11 +371,8 @@ test('an operator creates links to reset a password and to invite users', async 
     is_user: false,
     invited_by: null,
   });
-  const accepted = await newcomer.post('/auth/invitation/accept', {
-    token: invitation,
-    name: 'New',
-    password,
-  });
+  const asNew = { token: invitation, name: 'New', password };
+  const accepted = await newcomer.post('/auth/invitation/accept', asNew);
   assert.deepEqual(accepted.json(), { account_id: made.account_id });
   assert.equal(await nameOf(newcomer), 'new@example.com');
   const users = await gateway.program.cli<{ email: string; accounts: object[] }[]>('users', 'list');
@@ -440,17 +384,10 @@ test('a link stops working when it expires', async () => {
   const { userId } = await signIn(gateway);
   const operator = await signIn(gateway, { operator: true });
   const made = await operator.post(`/operator/users/${userId}/reset-link`);
-  await setRows(
-    gateway.database,
-    'sign_in_links',
-    {},
-    { expires_at_ms: gateway.program.clock.nowMs() - 1 },
-  );
-  const token = tokenOf(made.json());
-  assert.equal(
-    (await visitor(gateway).post('/auth/password-reset/complete', { token, password })).status,
-    404,
-  );
+  const expired = { expires_at_ms: gateway.program.clock.nowMs() - 1 };
+  await setRows(gateway.database, 'sign_in_links', {}, expired);
+  const asked = { token: tokenOf(made.json()), password };
+  assert.equal((await visitor(gateway).post('/auth/password-reset/complete', asked)).status, 404);
 });
 
 testOn('sqlite', 'when users exist, a start prints no first-run link', async () => {
