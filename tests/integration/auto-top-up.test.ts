@@ -56,14 +56,16 @@ async function withCard(): Promise<DashboardClient> {
   return owner;
 }
 
+const startCard = async (owner: DashboardClient) =>
+  (await jsonOf<{ checkout_url: string }>(owner.post(`${pathOf(owner)}/card`))).checkout_url;
 async function saveCard(owner: DashboardClient): Promise<string> {
-  const { checkout_url: url } = await jsonOf<{ checkout_url: string }>(
-    owner.post(`${pathOf(owner)}/card`),
-  );
+  const url = await startCard(owner);
   await ok(stripe.saveCard(url));
   return url;
 }
 
+const rowFor = ({ account }: DashboardClient) =>
+  rowOf(gateway.database, 'auto_top_ups', { account_id: account });
 const balance = async ({ account }: DashboardClient) =>
   (await gateway.balance(account)).postedMicros;
 
@@ -86,9 +88,7 @@ test('an owner saves a card and turns it on: the card is charged at once, and th
     month_micros: 20_300_000,
     last: { state: 'paid', problem: null, amount_micros: 20_000_000 },
   });
-  const { card_id, customer_id } = await rowOf(gateway.database, 'auto_top_ups', {
-    account_id: owner.account,
-  });
+  const { card_id, customer_id } = await rowFor(owner);
   assert.deepEqual([card_id?.slice(0, 3), customer_id?.slice(0, 4)], ['pm_', 'cus_']);
   const actions = await actionsOf(gateway.database, { subject: owner.account });
   assert.deepEqual(actions.toSorted(), [
@@ -116,16 +116,14 @@ test('charging more asks for a confirmation, charging less does not', async () =
   const refused = await turnOn(owner, {}, {});
   assert.equal(refused.error.code, 'confirmation_required');
   await ok(turnOn(owner));
-  await ok(turnOn(owner, { ceiling_micros: 50_000_000 }, {}));
+  const lowered = (more = {}) => turnOn(owner, { ceiling_micros: 50_000_000, ...more }, {});
+  await ok(lowered());
   for (const more of [
     { threshold_micros: 6_000_000 },
     { amount_micros: 21_000_000 },
     { ceiling_micros: 51_000_000 },
   ])
-    assert.equal(
-      (await turnOn(owner, { ceiling_micros: 50_000_000, ...more }, {})).error.code,
-      'confirmation_required',
-    );
+    assert.equal((await lowered(more)).error.code, 'confirmation_required');
   await ok(owner.sendUnconfirmed('PATCH', pathOf(owner), { body: { settings: null } }));
   assert.equal((await read(owner)).settings, null);
 });
@@ -155,9 +153,7 @@ test('a declined card: owners get one e-mail, and another card starts it again',
   assert.ok(text.includes(`${gateway.url}/billing`), text);
   const { paused, last } = await read(owner);
   assert.deepEqual([paused?.reason, last?.problem], ['declined', 'declined']);
-  const { card_id: declined } = await rowOf(gateway.database, 'auto_top_ups', {
-    account_id: owner.account,
-  });
+  const { card_id: declined } = await rowFor(owner);
   await saveCard(owner);
   assert.ok(stripe.detached.includes(declined!), 'Stripe forgets the replaced card');
   assert.equal((await read(owner)).paused, null);
@@ -167,8 +163,7 @@ test('a declined card: owners get one e-mail, and another card starts it again',
 
 test('an owner whose customer Stripe no longer knows saves a card all the same', async () => {
   const owner = await withCard();
-  const customer = async () =>
-    (await rowOf(gateway.database, 'auto_top_ups', { account_id: owner.account })).customer_id!;
+  const customer = async () => (await rowFor(owner)).customer_id!;
   const lost = await customer();
   stripe.lostCustomers.add(lost);
   await saveCard(owner);
@@ -177,9 +172,7 @@ test('an owner whose customer Stripe no longer knows saves a card all the same',
 
 test('a removed card is removed at Stripe, and is not charged', async () => {
   const owner = await withCard();
-  const { card_id: cardId } = await rowOf(gateway.database, 'auto_top_ups', {
-    account_id: owner.account,
-  });
+  const { card_id: cardId } = await rowFor(owner);
   await ok(owner.send('DELETE', `${pathOf(owner)}/card`));
   assert.ok(stripe.detached.includes(cardId!));
   assert.partialDeepStrictEqual(await read(owner), { card: null, settings: null });
@@ -189,9 +182,7 @@ test('a removed card is removed at Stripe, and is not charged', async () => {
 
 test('only the checkout begun last saves a card, and only once', async () => {
   const owner = await signIn(gateway, { passwordHash });
-  const start = async () =>
-    (await jsonOf<{ checkout_url: string }>(owner.post(`${pathOf(owner)}/card`))).checkout_url;
-  const [first, last] = [await start(), await start()];
+  const [first, last] = [await startCard(owner), await startCard(owner)];
   await ok(stripe.saveCard(first));
   assert.equal((await read(owner)).card, null);
   const event = stripe.cardSaved(last);

@@ -7,11 +7,13 @@ import { microsFromUsd } from '../../src/lib/money.ts';
 import { adminOf } from '../support/admin.ts';
 import { answerContent } from '../support/answers.ts';
 import { after, before, test } from '../support/both-stores.ts';
+import { columnOf } from '../support/column-of.ts';
 import { signIn, visitor, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startRunningApp, type RunningApp } from '../support/running-app.ts';
 import { startStripe, type LocalStripe } from '../support/stripe.ts';
@@ -34,33 +36,24 @@ before(async () => {
       stripe: stripe.config,
       bodies: { days_max: 5 },
       models: {
-        priced: {
-          routes: [{ provider: 'local', model: 'up' }],
-          max_input_tokens: 10_000,
-          max_output_tokens: 1_000,
+        priced: modelOf([{ provider: 'local', model: 'up' }], {
           prices: { input: 1000, output: 1000 },
-        },
+        }),
       },
     },
     { clock, tuning: stripe.tuning },
   );
   stripe.sendTo(gateway.url);
-  gateway.upstream.on(
-    '/local/v1/chat/completions',
-    answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
-  );
+  const hello = { text: 'Hello', tokens: { input: 30, output: 5 } };
+  gateway.upstream.on('/local/v1/chat/completions', answerContent('chat', hello));
   operator = await signIn(gateway, { operator: true, role: null });
 });
 after(() => gateway.stop());
 
 async function customer(creditUsd = 1) {
   const owner = await signIn(gateway, { name: 'Ada' });
-  const made = await gateway.makeKey({
-    account: owner.account,
-    mode: 'live',
-    creditUsd,
-    bodyDays: 2,
-  });
+  const { account } = owner;
+  const made = await gateway.makeKey({ account, mode: 'live', creditUsd, bodyDays: 2 });
   return { owner, ...made };
 }
 
@@ -135,9 +128,10 @@ test('reading requests is recorded once a day, each look at kept bodies by itsel
   assert.deepEqual(await readings(account), [daily, each, each]);
   // Owners see that it was the operator, not who works there. Their own reading is no news.
   await ok(owner.get(`/accounts/${account}/requests/${requestId}/bodies`));
-  const { data } = await jsonOf<{
-    data: { action: string; actor: { id: string; name: string } }[];
-  }>(owner.get(`/accounts/${account}/audit-log?action=account.read-`));
+  type Read = { action: string; actor: { id: string; name: string } };
+  const { data } = await jsonOf<{ data: Read[] }>(
+    owner.get(`/accounts/${account}/audit-log?action=account.read-`),
+  );
   assert.deepEqual(
     data.map(({ action, actor }) => `${action} ${actor.id} ${actor.name}`).toSorted(compare),
     [each, each, daily].map(({ action }) => `${action}  The operator`),
@@ -160,15 +154,13 @@ test('an admin key with reports:read finds requests, but no bodies', async () =>
   const { requestId } = await ok(ask(key));
   await settle();
   const program = await adminOf(gateway, { scopes: ['reports:read'] });
-  const list = await ok(
-    program.send('GET', `/accounts/${account}/requests`, { query: { mode: 'live' } }),
-  );
-  assert.deepEqual(
-    list.json<{ data: { request_id: string }[] }>().data.map(({ request_id: id }) => id),
-    [requestId],
-  );
-  await ok(program.send('GET', `/accounts/${account}/requests/${requestId}`));
-  const bodies = await program.send('GET', `/accounts/${account}/requests/${requestId}/bodies`);
+  const path = `/accounts/${account}/requests`;
+  const { data } = await program.ok<{ data: { request_id: string }[] }>('GET', path, {
+    query: { mode: 'live' },
+  });
+  assert.deepEqual(columnOf(data, 'request_id'), [requestId]);
+  await program.ok('GET', `${path}/${requestId}`);
+  const bodies = await program.send('GET', `${path}/${requestId}/bodies`);
   assert.equal(bodies.status, 404);
 });
 
@@ -244,12 +236,10 @@ test('accounts are listed with owner, last use and what the last 30 days brought
   const { owner, account, key } = await customer();
   const { costMicros } = await ok(ask(key));
   const idle = await signIn(gateway, { name: 'Idle' });
-  const list = async (id: string) =>
-    (
-      await jsonOf<{ data: Record<string, unknown>[] }>(
-        operator.get(`/operator/accounts?search=${id}`),
-      )
-    ).data[0]!;
+  const list = async (id: string) => {
+    const sent = operator.get(`/operator/accounts?search=${id}`);
+    return (await jsonOf<{ data: Record<string, unknown>[] }>(sent)).data[0]!;
+  };
   const row = await list(account);
   assert.deepEqual(row['owner'], { name: 'Ada', email: owner.email });
   assert.equal(row['last_charged_on'], today());
@@ -272,9 +262,10 @@ test('the biggest movers are those of the report, in both directions', async () 
   const first = await ok(ask(grown.key));
   clock.jumpTo(clock.nowMs() + dayMs);
   for (let count = 0; count < 4; count++) await ok(ask(grown.key));
-  const { data } = await jsonOf<{
-    data: { account: { id: string }; revenue_micros: number; before_micros: number }[];
-  }>(operator.get(`/operator/movers?mode=live&from=${today()}&to=${today()}`));
+  type Mover = { account: { id: string }; revenue_micros: number; before_micros: number };
+  const { data } = await jsonOf<{ data: Mover[] }>(
+    operator.get(`/operator/movers?mode=live&from=${today()}&to=${today()}`),
+  );
   const cost = first.costMicros!;
   assert.deepEqual(
     data.map(({ account: { id }, revenue_micros: now, before_micros: was }) => [id, now, was]),
@@ -314,12 +305,8 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
   await stripe.deliver(stripe.completed(payment));
   await stripe.deliver(stripe.refunded(payment, 700));
   const debit = { kind: 'debit', mode: 'live', amount_micros: 500_000, note: 'Fee' };
-  await ok(
-    operator.post(`/operator/accounts/${account}/adjustments`, {
-      request_id: '0123456789abcdef9999',
-      ...debit,
-    }),
-  );
+  const booked = { request_id: '0123456789abcdef9999', ...debit };
+  await ok(operator.post(`/operator/accounts/${account}/adjustments`, booked));
   const now = await money();
   const change = Object.fromEntries(
     Object.entries(now).map(([name, value]) => [name, value - was[name]!]),
@@ -337,22 +324,17 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
   const pages = await jsonOf<{ data: Record<string, unknown>[]; next_cursor: string | null }>(
     operator.get('/operator/payments/all?limit=1'),
   );
-  assert.deepEqual(
-    [
-      pages.data[0]!['account_id'],
-      pages.data[0]!['amount_micros'],
-      pages.data[0]!['fee_micros'],
-      pages.data[0]!['returned_micros'],
-    ],
-    [account, 21_000_000, 1_000_000, change['returned_micros']],
-  );
+  assert.partialDeepStrictEqual(pages.data[0], {
+    account_id: account,
+    amount_micros: 21_000_000,
+    fee_micros: 1_000_000,
+    returned_micros: change['returned_micros'],
+  });
   assert.equal(pages.next_cursor, null);
-  const found = async (text: string) =>
-    (
-      await jsonOf<{ data: unknown[] }>(
-        operator.get(`/operator/payments/all?search=${encodeURIComponent(text)}`),
-      )
-    ).data.length;
+  const found = async (text: string) => {
+    const sent = operator.get(`/operator/payments/all?search=${encodeURIComponent(text)}`);
+    return (await jsonOf<{ data: unknown[] }>(sent)).data.length;
+  };
   assert.equal(await found(account), 1);
   assert.equal(await found(String(pages.data[0]!['id'])), 1);
   assert.equal(await found(String(pages.data[0]!['account_name']).slice(1).toUpperCase()), 1);
@@ -379,50 +361,28 @@ test('the first user names the first account, and what is set up is told', async
   hooks.after(() => program.stop());
   const token = program.firstRunToken;
   const first = visitor({ program });
-  const body = {
-    token,
-    name: 'Grace',
-    email: 'grace@example.com',
-    password: 'correct horse battery',
-  };
+  const password = 'correct horse battery';
+  const body = { token, name: 'Grace', email: 'grace@example.com', password };
   const nameless = await first.post('/auth/first-run', { ...body, account_name: ' ' });
   assert.deepEqual([nameless.status, nameless.error.param], [400, 'account_name']);
   await ok(first.post('/auth/first-run', { ...body, account_name: 'Acme' }));
   const { accounts } = await jsonOf<{ accounts: { id: string; name: string }[] }>(
     first.get('/session'),
   );
-  assert.deepEqual(
-    accounts.map(({ name }) => name),
-    ['Acme'],
-  );
-  const setUp = async () =>
-    (await jsonOf<{ set_up: Record<string, boolean> }>(first.get('/operator/attention'))).set_up;
-  const start = await setUp();
-  assert.deepEqual(
-    Object.keys(start).filter((name) => start[name]),
-    [],
-  );
+  assert.deepEqual(columnOf(accounts, 'name'), ['Acme']);
+  const setUp = async () => {
+    const told = await jsonOf<{ set_up: Record<string, boolean> }>(
+      first.get('/operator/attention'),
+    );
+    return Object.keys(told.set_up).filter((name) => told.set_up[name]);
+  };
+  assert.deepEqual(await setUp(), []);
   const { id } = accounts[0]!;
-  await ok(
-    first.post(`/operator/accounts/${id}/adjustments`, {
-      request_id: '0123456789abcdef0123',
-      kind: 'credit',
-      mode: 'live',
-      amount_micros: 1,
-      note: 'x',
-    }),
-  );
+  const credit = { kind: 'credit', mode: 'live', amount_micros: 1, note: 'x' };
+  const request = { request_id: '0123456789abcdef0123', ...credit };
+  await ok(first.post(`/operator/accounts/${id}/adjustments`, request));
   await ok(first.post(`/operator/accounts/${id}/keys`, { mode: 'live', name: 'k' }));
-  await ok(
-    first.post(`/operator/accounts/${id}/invitations`, {
-      email: 'a@example.com',
-      role: 'member',
-      password: body.password,
-    }),
-  );
-  const done = await setUp();
-  assert.deepEqual(
-    Object.keys(done).filter((name) => done[name]),
-    ['live_key', 'balance', 'invited'],
-  );
+  const guest = { email: 'a@example.com', role: 'member', password };
+  await ok(first.post(`/operator/accounts/${id}/invitations`, guest));
+  assert.deepEqual(await setUp(), ['live_key', 'balance', 'invited']);
 });

@@ -49,11 +49,7 @@ let foreign: Readonly<Record<string, string>>;
 
 before(async () => {
   gateway = await startGateway({ test_mode: { enabled: true } });
-  ({ id: account } = await openAccount(
-    gateway.database.write,
-    { name: 'Ours' },
-    gateway.program.clock.nowMs(),
-  ));
+  ({ id: account } = await openNamed('Ours'));
   const inAccount = (role: Role) => signIn(gateway, { account, role });
   clients = {
     nobody: visitor(gateway),
@@ -68,12 +64,11 @@ before(async () => {
 });
 after(() => gateway.stop());
 
+const openNamed = (name: string) =>
+  openAccount(gateway.database.write, { name }, gateway.program.clock.nowMs());
+
 async function makeForeign(): Promise<Readonly<Record<string, string>>> {
-  const { id } = await openAccount(
-    gateway.database.write,
-    { name: `${canary} account` },
-    gateway.program.clock.nowMs(),
-  );
+  const { id } = await openNamed(`${canary} account`);
   const owner = await signIn(gateway, {
     account: id,
     role: 'owner',
@@ -81,18 +76,10 @@ async function makeForeign(): Promise<Readonly<Record<string, string>>> {
     name: `${canary} owner`,
   });
   const key = await gateway.makeKey({ account: id, name: `${canary} key` });
-  const reply = await ok(
-    gateway.post('/v1/chat/completions', {
-      key: key.key,
-      body: { model: 'gpt-6-luna', messages: [{ role: 'user', content: canary }] },
-    }),
-  );
-  const invitation = await ok(
-    owner.post(`/accounts/${id}/invitations`, {
-      email: `${canary}-guest@example.com`,
-      role: 'member',
-    }),
-  );
+  const body = { model: 'gpt-6-luna', messages: [{ role: 'user', content: canary }] };
+  const reply = await ok(gateway.post('/v1/chat/completions', { key: key.key, body }));
+  const guest = { email: `${canary}-guest@example.com`, role: 'member' };
+  const invitation = await ok(owner.post(`/accounts/${id}/invitations`, guest));
   const sessions = await owner.get('/profile/sessions');
   return {
     account: id,
@@ -339,10 +326,9 @@ for (const [name, { access, body }] of Object.entries(dashboardCalls)) {
   const [method, path] = name.split(' ') as [string, string];
   if (method === 'GET') continue;
   testOn('sqlite', `${name} reads no large body`, async () => {
-    const caller =
-      access === 'public'
-        ? visitor(gateway)
-        : await signIn(gateway, { account, operator: access === 'operator' });
+    const { nobody, operator, owner } = clients;
+    const able = access === 'operator' ? operator : owner;
+    const caller = access === 'public' ? nobody : able;
     const long = { ...(body && sampleOf(body)), filler: 'x'.repeat(64 * 1024) };
     const { status, text } = await caller.send(method, path.replaceAll(/:\w+/g, account), {
       body: long,
@@ -362,13 +348,10 @@ testOn(
       ['/dashboard-api/nothing', 404],
       ['/v1/nothing', 404],
     ] as const) {
+      const headers = { 'content-type': 'application/json', 'content-length': '20000000' };
       const { request, response } = open(gateway.url + path, {
         method: 'POST',
-        headers: {
-          origin,
-          'content-type': 'application/json',
-          'content-length': String(20_000_000),
-        },
+        headers: { origin, ...headers },
       });
       const answer = await response;
       assert.equal(answer.statusCode, status, path);

@@ -5,7 +5,7 @@ import { signIn } from '../support/dashboard.ts';
 import { hooksOfFile } from '../support/file-hooks.ts';
 import { startGateway } from '../support/gateway.ts';
 import { actionsOf } from '../support/rows.ts';
-import { ok } from '../support/http.ts';
+import { jsonOf, ok } from '../support/http.ts';
 import { startStripe } from '../support/stripe.ts';
 
 const hooks = hooksOfFile();
@@ -68,9 +68,9 @@ test('a card fee is shown in the overview and added to the checkout', async (t) 
     fee: { ppm: 29_000, fixed_micros: 300_000 },
   });
   const body = { request_id: requestId(), amount_micros: 10_010_000 };
-  const { checkout_url } = (await owner.post(`/accounts/${owner.account}/top-ups`, body)).json<{
-    checkout_url: string;
-  }>();
+  const { checkout_url } = await jsonOf<{ checkout_url: string }>(
+    owner.post(`/accounts/${owner.account}/top-ups`, body),
+  );
   const { fields, amountCents } = local.paymentOf(checkout_url).session;
   assert.deepEqual(
     [0, 1].map((line) => [
@@ -92,17 +92,10 @@ test('the statement lists all credits, debits and daily charges in pages that ad
   const member = await signIn(gateway, { account, role: 'member' });
   const body = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Hello' }] };
   await ok(gateway.post('/v1/chat/completions', { key, body }));
-  type Line = {
-    readonly kind: string;
-    readonly amount_micros: number;
-    readonly requests?: number;
-    readonly note?: string;
-  };
-  const read = async (query: string) =>
-    (await member.get(`/accounts/${account}/statement?mode=test${query}`)).json<{
-      data: Line[];
-      next_cursor: string | null;
-    }>();
+  type Line = { kind: string; amount_micros: number; requests?: number; note?: string };
+  const path = `/accounts/${account}/statement?mode=test`;
+  const read = (query: string) =>
+    jsonOf<{ data: Line[]; next_cursor: string | null }>(member.get(path + query));
   const { data, next_cursor } = await read('');
   assert.deepEqual(
     [data.map(({ kind }) => kind), data[0]!.requests, data[1]!.note, next_cursor],
@@ -113,12 +106,9 @@ test('the statement lists all credits, debits and daily charges in pages that ad
   const first = await read('&limit=1');
   const second = await read(`&limit=1&cursor=${encodeURIComponent(first.next_cursor!)}`);
   assert.deepEqual([...first.data, ...second.data], data);
-  assert.equal(
-    (await member.get(`/accounts/${account}/statement?mode=test&cursor=x`)).error.param,
-    'cursor',
-  );
+  assert.equal((await member.get(`${path}&cursor=x`)).error.param, 'cursor');
   const stranger = await signIn(gateway);
-  assert.equal((await stranger.get(`/accounts/${account}/statement?mode=test`)).status, 404);
+  assert.equal((await stranger.get(path)).status, 404);
 });
 
 test('an amount out of bounds or not in whole cents is refused with its field', async () => {
@@ -126,54 +116,44 @@ test('an amount out of bounds or not in whole cents is refused with its field', 
   const path = `/accounts/${owner.account}/top-ups`;
   for (const amount_micros of [4_990_000, 500_010_000, 10_001_000, -1, 1.5]) {
     const reply = await owner.post(path, { request_id: requestId(), amount_micros });
-    assert.deepEqual(
-      [reply.status, reply.error.param],
-      [400, 'amount_micros'],
-      String(amount_micros),
-    );
+    assert.deepEqual([reply.status, reply.error.param], [400, 'amount_micros'], reply.text);
   }
   const body = { request_id: requestId(), amount_micros: 10_000_000 };
   await ok(owner.post(path, body));
-  assert.equal(
-    (await owner.post(path, { ...body, amount_micros: 20_000_000 })).error.code,
-    'conflict',
-  );
+  const other = await owner.post(path, { ...body, amount_micros: 20_000_000 });
+  assert.equal(other.error.code, 'conflict');
 });
 
 test('a top-up of another account is not found', async () => {
   const [owner, stranger] = [await signIn(gateway), await signIn(gateway)];
-  const reply = await owner.post(`/accounts/${owner.account}/top-ups`, {
-    request_id: requestId(),
-    amount_micros: 10_000_000,
-  });
-  const { id } = reply.json<{ id: string }>();
-  assert.equal((await stranger.get(`/accounts/${stranger.account}/top-ups/${id}`)).status, 404);
+  const body = { request_id: requestId(), amount_micros: 10_000_000 };
+  const { id } = await jsonOf(owner.post(`/accounts/${owner.account}/top-ups`, body));
+  assert.equal(
+    (await stranger.get(`/accounts/${stranger.account}/top-ups/${String(id)}`)).status,
+    404,
+  );
 });
 
 test('after a Stripe outage the same top-up can be retried', async () => {
   const owner = await signIn(gateway);
   const body = { request_id: requestId(), amount_micros: 10_000_000 };
-  stripe.failures.push(500);
-  assert.equal(
-    (await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code,
-    'upstream_unavailable',
-  );
-  stripe.failures.push(400);
-  assert.equal(
-    (await owner.post(`/accounts/${owner.account}/top-ups`, body)).error.code,
-    'upstream_error',
-  );
-  await ok(owner.post(`/accounts/${owner.account}/top-ups`, body));
+  const path = `/accounts/${owner.account}/top-ups`;
+  for (const [status, code] of [
+    [500, 'upstream_unavailable'],
+    [400, 'upstream_error'],
+  ] as const) {
+    stripe.failures.push(status);
+    assert.equal((await owner.post(path, body)).error.code, code);
+  }
+  await ok(owner.post(path, body));
 });
 
 test('the low-balance warnings are set, changed and removed, each with an audit row', async () => {
   const owner = await signIn(gateway);
-  const set = async (thresholds_micros: readonly number[]) =>
-    (await owner.patch(`/accounts/${owner.account}/low-balance`, { thresholds_micros })).json()[
-      'thresholds_micros'
-    ];
-  for (const thresholds of [[5_000_000], [5_000_000], [7_000_000, 2_000_000], [], []])
-    assert.deepEqual(await set(thresholds), thresholds);
+  for (const thresholds_micros of [[5_000_000], [5_000_000], [7_000_000, 2_000_000], [], []]) {
+    const set = owner.patch(`/accounts/${owner.account}/low-balance`, { thresholds_micros });
+    assert.partialDeepStrictEqual(await jsonOf(set), { thresholds_micros });
+  }
   const actions = await actionsOf(gateway.database, { subject: owner.account });
   assert.equal(actions.length, 3);
 });

@@ -39,28 +39,21 @@ const requests = [
   { path: '/v1/images/generations', body: { model: 'flux-2', prompt: 'A cat' } },
 ];
 
-for (const { type, path, request } of taskSamples)
+for (const { path, body, headers: own = {} } of [
+  ...requests.map((request) => ({ ...request, headers: {} })),
+  ...taskSamples.map((task) => ({ path: task.path, ...task.request(`a-${task.type}`, 'Hello') })),
+])
   test(`${path} runs with a key of the account, which is charged as usual`, async () => {
     const key = await gateway.makeKey({ account: member.account });
-    const { body, ...asked } = request(`a-${type}`, 'Hello');
-    const headers = { ...asked.headers, 'x-service-cache': 'false' };
-    const own = await ok(gateway.post(path, { key: key.key, body: body!, headers }));
-    const reply = await ok(member.send('POST', pathOf(key, path), { body: body!, headers }));
-    assert.equal(reply.costMicros, own.costMicros);
+    const sent = { body: body!, headers: { ...own, 'x-service-cache': 'false' } };
+    const { costMicros } = await ok(gateway.post(path, { key: key.key, ...sent }));
+    const reply = await ok(member.send('POST', pathOf(key, path), sent));
+    assert.equal(reply.costMicros, costMicros);
     assert.equal((await gateway.usage(key.key, reply.requestId)).length, 1);
   });
 
 for (const { path, body } of requests) {
   describe(path, () => {
-    test('a member runs it with a key of the account, which is charged as usual', async () => {
-      const key = await gateway.makeKey({ account: member.account });
-      const own = await gateway.post(path, { key: key.key, body });
-      const reply = await ok(member.post(pathOf(key, path), body));
-      assert.equal(reply.costMicros, own.costMicros);
-      const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
-      assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
-    });
-
     test("a cap or model list refuses as for the key's own requests, in the endpoint's error format", async () => {
       const capped = await gateway.makeKey({
         account: member.account,
@@ -117,8 +110,7 @@ test('a key in the header changes nothing', async () => {
   const reply = await ok(
     member.send('POST', pathOf(key, '/v1/responses'), { body: requests[0]!.body, headers }),
   );
-  const usage = await gateway.get(`/v1/usage?request_id=${reply.requestId}`, { key: key.key });
-  assert.equal(usage.json<{ data: unknown[] }>().data.length, 1);
+  assert.equal((await gateway.usage(key.key, reply.requestId)).length, 1);
 });
 
 describe('the fields that the page reads', () => {
@@ -155,11 +147,9 @@ describe('the fields that the page reads', () => {
     });
 
     test(`${format.name}: parallel calls are answered by their results, streamed or not`, async () => {
-      const question = [
-        'Weather?',
-        'sandbox: tool=get_weather {"city":"Paris"}',
-        'sandbox: tool=get_weather {"city":"Oslo"}',
-      ].join('\n');
+      const question = `Weather?
+sandbox: tool=get_weather {"city":"Paris"}
+sandbox: tool=get_weather {"city":"Oslo"}`;
       for (const stream of [true, false]) {
         const asked = { role: 'user', text: question } as const;
         const settings = { ...ask, stream, tools: [weather] };
@@ -243,17 +233,9 @@ describe('the fields that the page reads', () => {
 test('a large image in a message is not too large for the playground', async () => {
   const key = await gateway.makeKey({ account: member.account });
   const data = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64');
-  const body = {
-    model: 'gpt-6-luna',
-    input: [
-      {
-        role: 'user',
-        content: [
-          { type: 'input_file', filename: 'a.txt', file_data: `data:text/plain;base64,${data}` },
-        ],
-      },
-    ],
-  };
+  const file = { filename: 'a.txt', file_data: `data:text/plain;base64,${data}` };
+  const content = [{ type: 'input_file', ...file }];
+  const body = { model: 'gpt-6-luna', input: [{ role: 'user', content }] };
   const reply = await member.post(pathOf(key, '/v1/responses'), body);
   assert.notEqual(reply.status, 413, reply.text.slice(0, 500));
 });

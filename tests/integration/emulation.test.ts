@@ -9,6 +9,7 @@ import { endpoint, type Endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
+import { rowOf } from '../support/rows.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import {
@@ -50,6 +51,12 @@ function bodyOf(at: Endpoint, fields: object): Record<string, unknown> {
   return at.body({ model: 'to-responses', ...asked, ...fields });
 }
 
+/** What a Messages client sends that stops at `STOP`. */
+const stopped = (own = key) => ({
+  key: own,
+  body: bodyOf(messages, { stream: true, stop_sequences: ['STOP'] }),
+});
+
 describe('stop sequences on Responses', () => {
   for (const [at, field] of stopClients) {
     for (const stream of [false, true]) {
@@ -87,10 +94,7 @@ describe('stop sequences on Responses', () => {
   test('text is sent as soon as it is generated, the end as soon as the usage is known', async () => {
     const parts = answerInParts([...start, ...deltas.slice(0, 3)], [...deltas.slice(3), ...end]);
     gateway.upstream.on(responses.upstreamPath, parts.script);
-    const { response } = gateway.open(messages.path, {
-      key,
-      body: bodyOf(messages, { stream: true, stop_sequences: ['STOP'] }),
-    });
+    const { response } = gateway.open(messages.path, stopped());
     let text = '';
     let isReleased = false;
     for await (const piece of await response) {
@@ -108,10 +112,7 @@ describe('stop sequences on Responses', () => {
   test('an upstream that goes on is stopped after five seconds, and its output is charged by our own count', async () => {
     gateway.upstream.on(responses.upstreamPath, thenHang(framesText([...start, ...deltas]), sse));
     const next = gateway.upstream.requests.length;
-    const answered = gateway.post(messages.path, {
-      key,
-      body: bodyOf(messages, { stream: true, stop_sequences: ['STOP'] }),
-    });
+    const answered = gateway.post(messages.path, stopped());
     const upstream = await gateway.upstream.request(next);
     await until(() => clock.dueIn(5_000) > 0);
     await clock.advance(5_000);
@@ -131,10 +132,7 @@ describe('stop sequences on Responses', () => {
         responses.upstreamPath,
         fault === 'a reset' ? broken.script : answerSse([...start, ...deltas, failed]),
       );
-      const { response } = gateway.open(messages.path, {
-        key,
-        body: bodyOf(messages, { stream: true, stop_sequences: ['STOP'] }),
-      });
+      const { response } = gateway.open(messages.path, stopped());
       let text = '';
       for await (const piece of await response) {
         text += String(piece);
@@ -150,10 +148,7 @@ describe('stop sequences on Responses', () => {
       const parts = answerInParts([...start, ...deltas], end);
       gateway.upstream.on(responses.upstreamPath, parts.script);
       const next = gateway.upstream.requests.length;
-      const { request, response } = gateway.open(messages.path, {
-        key: made.key,
-        body: bodyOf(messages, { stream: true, stop_sequences: ['STOP'] }),
-      });
+      const { request, response } = gateway.open(messages.path, stopped(made.key));
       const upstream = await gateway.upstream.request(next);
       let text = '';
       for await (const piece of await response) {
@@ -167,12 +162,10 @@ describe('stop sequences on Responses', () => {
       else await clock.advance(5_000);
       assert.equal(await upstream.ended, isCounted ? 'answered' : 'aborted');
       await until(async () => (await gateway.balance(made.account)).heldMicros === 0);
-      const charges = gateway.database.read
-        .selectFrom('charges')
-        .selectAll()
-        .where('ledger_id', '=', `${made.account}:live`);
-      const [charge] = await charges.execute();
-      const { input_tokens: input, output_tokens: output, cost_micros: cost, ending } = charge!;
+      const charge = await rowOf(gateway.database, 'charges', {
+        ledger_id: `${made.account}:live`,
+      });
+      const { input_tokens: input, output_tokens: output, cost_micros: cost, ending } = charge;
       assert.deepEqual(
         [output, cost, ending],
         [isCounted ? 20 : 6, input * pairPrices.input + output * pairPrices.output, 'cut-off'],
@@ -221,11 +214,8 @@ test('the output that a provider bills until it is stopped is charged', async ()
   const all = (async () => {
     // The first one's usage arrives within five seconds; the others are stopped.
     for (const [index, words] of [300, 900, 3_000].entries()) {
-      const {
-        billed,
-        charged,
-        tokens: written,
-      } = await askBilled(provider, { name: `e${index}`, words });
+      const asked = { name: `e${index}`, words };
+      const { billed, charged, tokens: written } = await askBilled(provider, asked);
       assert.ok(written < 600, `stopped after ${written} tokens of ${words}`);
       if (words === 300) assert.equal(charged, billed);
       else assert.ok(Math.abs(charged / billed - 1) < 0.05, `billed ${billed}, charged ${charged}`);
@@ -238,17 +228,8 @@ test('the output that a provider bills until it is stopped is charged', async ()
 type Asking = { readonly name: string; readonly words: number };
 
 async function askBilled(provider: BillingProvider, { name, words }: Asking) {
-  provider.plan(name, [
-    {
-      outcome: 'answers',
-      queueMs: 0,
-      hiddenTokens: 0,
-      words,
-      tokensPerSecond: 100,
-      inputFactor: 1,
-      until: 1,
-    },
-  ]);
+  const speed = { queueMs: 0, hiddenTokens: 0, tokensPerSecond: 100, inputFactor: 1, until: 1 };
+  provider.plan(name, [{ outcome: 'answers', words, ...speed }]);
   const fields = { stream: true, max_tokens: 8_000, stop_sequences: ['the the,the'] };
   const prompt = [{ role: 'user', content: `[${name}]${' the'.repeat(2_000)}` }];
   const balance = (await gateway.balance(account)).availableMicros;
