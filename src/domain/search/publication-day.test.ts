@@ -47,64 +47,21 @@ for (const [text, day] of known) {
     assert.equal(readPublicationDay(text, nowMs), day || null));
 }
 
-const unknown: readonly string[] = [
-  [
-    '',
-    ' ',
-    'null',
-    '5',
-    '2026',
-    'Jan 2026',
-    '2026-01',
-    '01/05/2026',
-    '5.1.2026',
-    '1767571200',
-    'Chapter 5',
-    'vor 2 Tagen',
-  ],
-  [
-    '2026-02-29',
-    '2026-13-01',
-    '2026-00-10',
-    '2026-01-32',
-    '2026-01-05T25:00:00Z',
-    '2026-01-05T10:61:00Z',
-    'Feb 30, 2026',
-  ],
-  [
-    'Foo 5, 2026',
-    'in 2 days',
-    '2 days',
-    '2 fortnights ago',
-    '99999 years ago',
-    '2 days ago and more',
-    '5 Jan 2026 10:20 XYZ',
-  ],
-  ['2 constructor ago', '0'.repeat(100)],
-].flat();
-for (const text of unknown) {
+const notDays =
+  '|null|5|2026|Jan 2026|2026-01|01/05/2026|5.1.2026|1767571200|Chapter 5|vor 2 Tagen';
+const noSuchDays =
+  '2026-02-29|2026-13-01|2026-00-10|2026-01-32|2026-01-05T25:00:00Z|2026-01-05T10:61:00Z|Feb 30, 2026';
+const otherWords =
+  'Foo 5, 2026|in 2 days|2 days|2 fortnights ago|99999 years ago|2 days ago and more|5 Jan 2026 10:20 XYZ';
+const all = [notDays, noSuchDays, otherWords].flatMap((texts) => texts.split('|'));
+for (const text of [...all, ' ', '2 constructor ago', '0'.repeat(100)]) {
   test(`${JSON.stringify(text)} is not understood`, () =>
     assert.equal(readPublicationDay(text, nowMs), null));
 }
 
 test('for any text, the result is a valid date or null', () => {
   const parts = fc.constantFrom(
-    '2026',
-    '-',
-    '05',
-    ' ',
-    'Jan',
-    ',',
-    'ago',
-    'days',
-    'T',
-    ':',
-    '9999',
-    '+',
-    'Z',
-    'a',
-    '0000',
-    'years',
+    ...'2026|-|05| |Jan|,|ago|days|T|:|9999|+|Z|a|0000|years'.split('|'),
   );
   fc.assert(
     fc.property(
@@ -114,11 +71,9 @@ test('for any text, the result is a valid date or null', () => {
       ),
       (text) => {
         const day = readPublicationDay(text, nowMs);
-        assert.ok(
-          day === null ||
-            (/^\d{4}-\d{2}-\d{2}$/.test(day) && new Date(day).toISOString().startsWith(day)),
-          `${text}: ${day}`,
-        );
+        if (day === null) return;
+        assert.match(day, /^\d{4}-\d{2}-\d{2}$/, text);
+        assert.ok(new Date(day).toISOString().startsWith(day), `${text}: ${day}`);
       },
     ),
     { numRuns: 2_000 },
@@ -133,12 +88,8 @@ test('every written date is parsed back', () => {
         const day = date.toISOString().slice(0, 10);
         assert.equal(readPublicationDay(date.toISOString(), nowMs), day);
         assert.equal(readPublicationDay(date.toUTCString(), nowMs), day);
-        const words = date.toLocaleDateString('en-US', {
-          year: 'numeric',
-          month: 'short',
-          day: 'numeric',
-          timeZone: 'UTC',
-        });
+        const form = { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' } as const;
+        const words = date.toLocaleDateString('en-US', form);
         assert.equal(readPublicationDay(words, nowMs), day);
       },
     ),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
+import { columnOf } from '../../../tests/support/column-of.ts';
 import type { FoundPage } from '../../terms/search-source.ts';
 import { readPageAddress } from './search-result.ts';
 import { toSearchResults, writeSearchBody } from './search-result.ts';
@@ -14,11 +15,10 @@ const page = (url: string, more: Partial<FoundPage> = {}): FoundPage => ({
   score: null,
   ...more,
 });
-const urlsOf = (...urls: string[]) =>
-  toSearchResults(
-    urls.map((url) => page(url)),
-    { num: 50, nowMs },
-  ).map(({ url }) => url);
+const urlsOf = (...urls: string[]) => {
+  const pages = urls.map((url) => page(url));
+  return columnOf(toSearchResults(pages, { num: 50, nowMs }), 'url');
+};
 
 test('a found page becomes a search result', () => {
   const found = page('https://www.Example.com/a?b=1#c', {
@@ -41,11 +41,8 @@ test('a found page becomes a search result', () => {
 });
 
 test('a page without a title gets its host as the title', () => {
-  assert.equal(
-    toSearchResults([page('https://example.com/x', { title: ' <b></b> ' })], { num: 1, nowMs })[0]!
-      .title,
-    'example.com',
-  );
+  const untitled = page('https://example.com/x', { title: ' <b></b> ' });
+  assert.equal(toSearchResults([untitled], { num: 1, nowMs })[0]!.title, 'example.com');
 });
 
 const same: [first: string, second: string][] = [
@@ -80,37 +77,18 @@ for (const [first, second] of different) {
 }
 
 test('only http and https addresses are shown', () => {
-  assert.deepEqual(
-    urlsOf(
-      '',
-      'example.com',
-      '/a',
-      '//example.com',
-      'javascript:alert(1)',
-      'data:text/html,x',
-      'ftp://example.com/a',
-      'file:///etc/passwd',
-    ),
-    [],
-  );
-  assert.deepEqual(
-    urlsOf(
-      'https://',
-      'https://exa mple.com',
-      `https://example.com/${'a'.repeat(10_000)}`,
-      'http://x',
-    ),
-    ['http://x'],
-  );
+  const relative = ['', 'example.com', '/a', '//example.com'];
+  const schemes = ['javascript:alert(1)', 'data:text/html,x', 'ftp://example.com/a'];
+  assert.deepEqual(urlsOf(...relative, ...schemes, 'file:///etc/passwd'), []);
+  const long = `https://example.com/${'a'.repeat(10_000)}`;
+  assert.deepEqual(urlsOf('https://', 'https://exa mple.com', long, 'http://x'), ['http://x']);
 });
 
 test('an address with unencoded characters is encoded', () => {
   assert.equal(readPageAddress('https:\\\\example.com\\a')?.url, 'https://example.com/a');
   assert.equal(readPageAddress('https://example.com/a b')?.url, 'https://example.com/a%20b');
-  assert.equal(
-    readPageAddress('https://ru.wikipedia.org/wiki/Кот')?.url,
-    'https://ru.wikipedia.org/wiki/Кот',
-  );
+  const read = 'https://ru.wikipedia.org/wiki/Кот';
+  assert.equal(readPageAddress(read)?.url, read);
 });
 
 test('positions count up, and there are at most `num` results without duplicates', () => {
@@ -120,18 +98,13 @@ test('positions count up, and there are at most `num` results without duplicates
   );
   fc.assert(
     fc.property(pages, fc.integer({ min: 1, max: 50 }), (found, num) => {
-      const results = toSearchResults(
-        found.map(([path, scheme]) => page(`${scheme}://example.com/${path}`)),
-        { num, nowMs },
-      );
-      const paths = new Set(
-        found.filter(([, scheme]) => scheme !== 'gopher').map(([path]) => path),
-      );
+      const foundPages = found.map(([path, scheme]) => page(`${scheme}://example.com/${path}`));
+      const results = toSearchResults(foundPages, { num, nowMs });
+      const web = found.filter(([, scheme]) => scheme !== 'gopher');
+      const paths = new Set(columnOf(web, 0));
       assert.equal(results.length, Math.min(num, paths.size));
-      assert.deepEqual(
-        results.map(({ position }) => position),
-        results.map((_result, index) => index + 1),
-      );
+      const positions = results.map((_result, index) => index + 1);
+      assert.deepEqual(columnOf(results, 'position'), positions);
       assert.equal(new Set(results.map(({ url }) => new URL(url).pathname)).size, results.length);
     }),
   );
