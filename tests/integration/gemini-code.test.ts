@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { answerContent } from '../support/answers.ts';
+import { columnOf } from '../support/column-of.ts';
 import { startGateway } from '../support/gateway.ts';
-import { ok } from '../support/http.ts';
+import { ok, type Reply } from '../support/http.ts';
 import fc from '../support/property.ts';
 import { flushEventLoop, TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
@@ -60,6 +61,14 @@ const contents = [
 ];
 const tools = [{ codeExecution: {} }, { urlContext: {} }];
 
+const pathOf = (model: string, method = 'generateContent') => `/v1beta/models/${model}:${method}`;
+const send = (model: string, fields: object = {}) =>
+  gateway.post(pathOf(model), { key, body: { contents, tools, ...fields } });
+const lossOf = async ({ requestId }: Reply) =>
+  (await gateway.lossesOf(requestId)).reduce((sum, one) => sum + one, 0);
+const answerHi = () =>
+  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+
 const ending = {
   finishReason: 'STOP',
   index: 0,
@@ -112,16 +121,14 @@ for (const host of ['google', 'vertex'] as const)
     'streamGenerateContent',
   ])
     test(`${host}, ${method}: code, its results and fetched pages pass unchanged, and cost what Google counts`, async () => {
+      const snake = [{ code_execution: {} }, { url_context: {} }];
       for (const [asked, sizes] of [
         [tools, [1]],
-        [
-          [{ code_execution: {} }, { url_context: {} }],
-          [5, 64, 3],
-        ],
+        [snake, [5, 64, 3]],
       ] as const) {
         play(host, sizes);
-        const path = `/v1beta/models/${host}:${method}`;
-        const reply = await ok(gateway.post(path, { key, body: { contents, tools: asked } }));
+        const body = { contents, tools: asked };
+        const reply = await ok(gateway.post(pathOf(host, method), { key, body }));
         const sent = gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
         assert.deepEqual([sent['contents'], sent['tools']], [contents, tools]);
         assert.equal(reply.headers['x-service-ignored'], undefined);
@@ -152,18 +159,13 @@ test('any count of what the tools read is charged as input, up to six times the 
           candidatesTokenCount: output + 1,
           toolUsePromptTokenCount: read,
         };
-        gateway.upstream.on(
-          `${hosts.google}generateContent`,
-          answerJson({ ...whole, usageMetadata: counts }),
-        );
-        const path = '/v1beta/models/google:generateContent';
-        const body = { contents, tools, generationConfig: { candidateCount } };
-        const reply = await ok(gateway.post(path, { key, body }));
+        const answer = answerJson({ ...whole, usageMetadata: counts });
+        gateway.upstream.on(`${hosts.google}generateContent`, answer);
+        const reply = await ok(send('google', { generationConfig: { candidateCount } }));
         const input = Math.min(prompt + 1 + read, 6 * contextTokens * candidateCount);
         const { cost } = reply.json<{ usageMetadata: { cost: number } }>().usageMetadata;
         assert.equal(Math.round(cost * 1e6), input + 10 * (output + 1));
-        const lost = (await gateway.lossesOf(reply.requestId)).reduce((sum, one) => sum + one, 0);
-        assert.equal(lost, prompt + 1 + read - input);
+        assert.equal(await lossOf(reply), prompt + 1 + read - input);
       },
     ),
     {
@@ -186,12 +188,9 @@ test('the hold covers, for each answer, the prompt read again and a whole contex
         held = (await gateway.balance(account)).heldMicros;
         await (name === 'generateContent' ? answerJson(whole) : stream)(response, request);
       });
-    const body = {
-      contents,
-      tools: asked,
-      generationConfig: { maxOutputTokens: 8_000, candidateCount },
-    };
-    await ok(gateway.post(`/v1beta/models/google:${method}`, { key, body }));
+    const generationConfig = { maxOutputTokens: 8_000, candidateCount };
+    const body = { contents, tools: asked, generationConfig };
+    await ok(gateway.post(pathOf('google', method), { key, body }));
     return held;
   };
   const plain = await heldFor([{ functionDeclarations: [{ name: 'f' }] }], 'generateContent');
@@ -209,7 +208,7 @@ test('the hold covers, for each answer, the prompt read again and a whole contex
 test('a balance without room for them is a 402 that names them, if they run', async () => {
   const poor = await gateway.makeKey({ mode: 'live', creditUsd: 0.2 });
   play('google');
-  const path = '/v1beta/models/google:generateContent';
+  const path = pathOf('google');
   const body = { contents, tools, generationConfig: { maxOutputTokens: 10 } };
   const refused = await gateway.post(path, { key: poor.key, body });
   assert.equal(refused.status, 402, refused.text);
@@ -226,7 +225,7 @@ test('a client that leaves a stream with code pays for all that its end counts',
   const { key: own, account: leaver } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
   const called = Promise.withResolvers<ServerResponse>();
   gateway.upstream.on(`${hosts.google}streamGenerateContent`, (answer) => called.resolve(answer));
-  const path = '/v1beta/models/google:streamGenerateContent?alt=sse';
+  const path = pathOf('google', 'streamGenerateContent?alt=sse');
   const { request, response } = gateway.open(path, { key: own, body: { contents, tools } });
   const answer = await called.promise;
   answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(framesText([frames[0]!]));
@@ -246,39 +245,30 @@ test('a client that leaves a stream with code pays for all that its end counts',
 });
 
 test('a route that runs them goes first, and no other stands in for it', async () => {
-  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+  answerHi();
   play('google');
-  const path = '/v1beta/models/both:generateContent';
-  const ask = (asked: readonly object[]) =>
-    gateway.post(path, { key, body: { contents, tools: asked } });
+  const ask = (asked: readonly object[]) => send('both', { tools: asked });
   assert.match((await ok(ask(tools))).text, /executableCode/);
   gateway.upstream.on(`${hosts.google}generateContent`, answerStatus(503));
   const calls = gateway.upstream.requests.length;
   assert.equal((await ask(tools)).status, 503);
-  assert.deepEqual(
-    gateway.upstream.requests.slice(calls).map((request) => request.path),
-    [`${hosts.google}generateContent`],
-  );
+  const paths = columnOf(gateway.upstream.requests.slice(calls), 'path');
+  assert.deepEqual(paths, [`${hosts.google}generateContent`]);
   await ok(ask([]));
 });
 
 test('elsewhere they are left out and listed, and the code of the history is text', async () => {
-  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
-  const path = '/v1beta/models/elsewhere:generateContent';
-  const reply = await ok(gateway.post(path, { key, body: { contents, tools } }));
-  assert.match(
-    String(reply.headers['x-service-ignored']),
-    /^tools\[0\]\.codeExecution, tools\[1\]\.urlContext\b/,
-  );
+  answerHi();
+  const reply = await ok(send('elsewhere'));
+  const ignored = String(reply.headers['x-service-ignored']);
+  assert.match(ignored, /^tools\[0\]\.codeExecution, tools\[1\]\.urlContext\b/);
   const { messages, tools: sent } = gateway.upstream.requests.at(-1)!.body as {
     messages: { content: string }[];
     tools?: unknown;
   };
   assert.equal(sent, undefined);
-  assert.equal(
-    messages[1]!.content,
-    '\n```python\nprint("Käse"*2)\n```\n\n```\nKäseKäse\n```\nKäseKäse.',
-  );
+  const text = '\n```python\nprint("Käse"*2)\n```\n\n```\nKäseKäse\n```\nKäseKäse.';
+  assert.equal(messages[1]!.content, text);
 });
 
 test('calls of Google’s tools are shown by the Gemini API alone; elsewhere they are left out and listed', async () => {
@@ -310,7 +300,7 @@ test('calls of Google’s tools are shown by the Gemini API alone; elsewhere the
   };
   for (const name of Object.values(hosts))
     gateway.upstream.on(`${name}generateContent`, answerJson(answer));
-  gateway.upstream.on(chat, answerContent('chat', { text: 'Hi', tokens: { input: 1, output: 1 } }));
+  answerHi();
   const listed =
     'contents.parts.toolCall, contents.parts.toolResponse, toolConfig.functionCallingConfig.streamFunctionCallArguments, toolConfig.includeServerSideToolInvocations';
   for (const [host, sent, ignored] of [
@@ -318,14 +308,12 @@ test('calls of Google’s tools are shown by the Gemini API alone; elsewhere the
     ['vertex', { contents: told, toolConfig: { functionCallingConfig } }, listed],
     ['elsewhere', null, listed],
   ] as const) {
-    const reply = await ok(
-      gateway.post(`/v1beta/models/${host}:generateContent`, { key, body: { ...body } }),
-    );
+    const reply = await ok(gateway.post(pathOf(host), { key, body }));
     const names = String(reply.headers['x-service-ignored']).split(', ').toSorted().join(', ');
     assert.equal(names, ignored, host);
     const got = gateway.upstream.requests.at(-1)!.body as Record<string, unknown>;
     if (!sent) {
-      const texts = (got['messages'] as { content: string }[]).map(({ content }) => content);
+      const texts = columnOf(got['messages'] as { content: string }[], 'content');
       assert.deepEqual(texts.slice(2), ['Käse.', 'Again, and https://a.example/']);
       assert.ok(!JSON.stringify(got).includes('URL_CONTEXT'));
       continue;
@@ -333,17 +321,15 @@ test('calls of Google’s tools are shown by the Gemini API alone; elsewhere the
     assert.deepEqual([got['contents'], got['toolConfig']], [sent.contents, sent.toolConfig]);
     assert.deepEqual(reply.json<typeof answer>().candidates, answer.candidates);
   }
-  const bad = { contents, toolConfig: { includeServerSideToolInvocations: 'yes' } };
-  const refused = await gateway.post('/v1beta/models/google:generateContent', { key, body: bad });
+  const bad = { toolConfig: { includeServerSideToolInvocations: 'yes' }, tools: undefined };
+  const refused = await send('google', bad);
   assert.equal(refused.status, 400);
   assert.match(refused.error.message, /^toolConfig\.includeServerSideToolInvocations /);
 });
 
 test('beside a search that the gateway runs, code is left out and listed', async () => {
   play('google');
-  const asked = [{ googleSearch: {} }, { codeExecution: {} }];
-  const path = '/v1beta/models/google:generateContent';
-  const reply = await ok(gateway.post(path, { key, body: { contents, tools: asked } }));
+  const reply = await ok(send('google', { tools: [{ googleSearch: {} }, { codeExecution: {} }] }));
   assert.match(String(reply.headers['x-service-ignored']), /^tools\[\d\]\.codeExecution$/);
   const { tools: sent } = gateway.upstream.requests.at(-1)!.body as { tools: object[] };
   assert.deepEqual(sent.flatMap(Object.keys), ['functionDeclarations']);
@@ -355,13 +341,10 @@ test('a tool that is no object is a 400 that names it, and none of it reaches th
   const before = await gateway.balance(account);
   for (const name of ['codeExecution', 'code_execution', 'urlContext'])
     for (const value of [true, false, 7, '', 'x', [], [{}]]) {
-      const body = { contents, tools: [{}, { [name]: value }] };
-      const refused = await gateway.post('/v1beta/models/google:generateContent', { key, body });
+      const refused = await send('google', { tools: [{}, { [name]: value }] });
       assert.equal(refused.status, 400, `${name}: ${JSON.stringify(value)}: ${refused.text}`);
-      assert.match(
-        refused.error.message,
-        /^tools\[1\]\.(codeExecution|urlContext) must be an object/,
-      );
+      const words = /^tools\[1\]\.(codeExecution|urlContext) must be an object/;
+      assert.match(refused.error.message, words);
     }
   assert.equal(gateway.upstream.requests.length, calls);
   assert.deepEqual(await gateway.balance(account), before);
@@ -380,16 +363,15 @@ test('when a stream breaks off after code or pages, what was read for them is lo
     }));
     const bytes = Buffer.from(framesText(cut));
     gateway.upstream.on(`${hosts.google}streamGenerateContent`, answerBytes(bytes));
-    const path = '/v1beta/models/google:streamGenerateContent?alt=sse';
+    const path = pathOf('google', 'streamGenerateContent?alt=sse');
     const body = { contents: [{ role: 'user', parts: [{ text }] }], tools };
-    const { requestId } = await gateway.post(path, { key, body });
-    return (await gateway.lossesOf(requestId)).reduce((sum, one) => sum + one, 0);
+    return lossOf(await gateway.post(path, { key, body }));
   };
   const first = { text: 'Let me see.' };
   const unrun = await lost([first]);
   for (const runs of [1, 2]) {
-    const more =
-      (await lost([first, ...Array.from({ length: runs }, () => [code, result]).flat()])) - unrun;
+    const ran = Array.from({ length: runs }, () => [code, result]).flat();
+    const more = (await lost([first, ...ran])) - unrun;
     assert.ok(Math.abs(more / (4_000 * runs) - 1) < 0.1, `${runs} runs: ${more} beyond ${unrun}`);
   }
   const page = { retrievedUrl: 'https://a.example/', urlRetrievalStatus: success };

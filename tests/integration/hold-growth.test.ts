@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { zeroMicros } from '../../src/lib/money.ts';
 import { streamFrames } from '../support/answers.ts';
+import { columnOf } from '../support/column-of.ts';
 import { startGateway } from '../support/gateway.ts';
 import { modelOf } from '../support/model-of.ts';
 import { pairModels, pairPrices, pairs } from '../support/pairs.ts';
@@ -11,7 +12,13 @@ import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
-import { answerBytes, framesText, thenHang, type Script } from '../support/upstream.ts';
+import {
+  answerBytes,
+  answerInParts,
+  framesText,
+  thenHang,
+  type Script,
+} from '../support/upstream.ts';
 
 const sliceTokens = 256;
 /** The smallest hold with which an answer may begin. */
@@ -37,16 +44,18 @@ const gateway = await startGateway(
 );
 after(() => gateway.stop());
 
+const askStream = (pair: (typeof pairs)[number], key: string) =>
+  gateway.post(pair.client.path, {
+    key,
+    body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
+  });
+
 /** An answer of this many tokens, four bytes each. */
 function longAnswer(upstream: (typeof pairs)[number]['upstream'], tokens: number) {
-  const text = Array.from(
-    { length: tokens },
-    (_, index) => `w${String(index % 100).padStart(2, '0')}`,
-  ).join(' ');
-  const { start, deltas, end } = streamFrames(upstream, {
-    text,
-    tokens: { input: 100, output: tokens },
-  });
+  const word = (_: unknown, index: number) => `w${String(index % 100).padStart(2, '0')}`;
+  const text = Array.from({ length: tokens }, word).join(' ');
+  const counts = { input: 100, output: tokens };
+  const { start, deltas, end } = streamFrames(upstream, { text, tokens: counts });
   return { text, bytes: Buffer.from(framesText([...start, ...deltas, ...end])) };
 }
 
@@ -55,15 +64,10 @@ test('a hold grows with its answer, which is charged for its use; the rest is re
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
     const { text, bytes } = longAnswer(pair.upstream, 3_000);
     gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [20_000] }));
-    const reply = await gateway.post(pair.client.path, {
-      key,
-      body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
-    });
+    const reply = await askStream(pair, key);
     const reserved = Number(reply.headers['x-service-reserved-micros']);
-    assert.ok(
-      reserved < (firstTokens + 600) * outputMicros,
-      `${pair.name}: it begins with a slice, not with ${reserved}`,
-    );
+    const where = `${pair.name}: it begins with a slice, not with ${reserved}`;
+    assert.ok(reserved < (firstTokens + 600) * outputMicros, where);
     assert.equal(checkStream(pair.client.name, reply.text, pair).text, text);
     const cost = 100 * pairPrices.input + 3_000 * outputMicros;
     assert.equal(reply.costMicros, cost);
@@ -78,27 +82,17 @@ test('when the hold cannot grow, the answer ends as at its length limit and is c
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: credit });
     const { text, bytes } = longAnswer(pair.upstream, 6_000);
     gateway.upstream.on(pair.upstreamPath, answerBytes(bytes, { sizes: [10_000] }));
-    const reply = await gateway.post(pair.client.path, {
-      key,
-      body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
-    });
+    const reply = await askStream(pair, key);
     const reading = checkStream(pair.client.name, reply.text, pair);
     assert.equal(reading.ending, 'success', pair.name);
-    assert.ok(
-      reading.text.length > firstTokens &&
-        text.startsWith(reading.text) &&
-        reading.text.length < text.length,
-      pair.name,
-    );
+    const { length } = reading.text;
+    assert.ok(length > firstTokens && length < text.length, pair.name);
+    assert.ok(text.startsWith(reading.text), pair.name);
     assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length', pair.name);
     const { heldMicros, availableMicros, outputTokens } = await gateway.balance(account);
     assert.equal(heldMicros, 0);
     assert.ok(availableMicros >= 0 && availableMicros < credit * 1_000_000);
-    assert.equal(
-      outputTokens,
-      Math.ceil(reading.text.length / 4),
-      `${pair.name}: charged for what came`,
-    );
+    assert.equal(outputTokens, Math.ceil(length / 4), `${pair.name}: charged for what came`);
   }
 });
 
@@ -120,21 +114,14 @@ test('thoughts that a provider counts as it goes use up the hold like text', asy
   const script = answerBytes(Buffer.from(frames.join('')));
   const method = 'streamGenerateContent';
   gateway.upstream.on(`/v1beta/models/flash:${method}`, script);
-  const [messages, contents] = [
-    [{ role: 'user', content: 'Hi' }],
-    [{ role: 'user', parts: [{ text: 'Hi' }] }],
-  ];
+  const model = 'counting-thinker';
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  const chat = { model, stream: true, max_completion_tokens: 8_000, messages };
+  const gemini = { contents, generationConfig: { maxOutputTokens: 8_000 } };
   for (const [path, body, stop] of [
-    [
-      '/v1/chat/completions',
-      { model: 'counting-thinker', stream: true, max_completion_tokens: 8_000, messages },
-      '"length"',
-    ],
-    [
-      `/v1beta/models/counting-thinker:${method}?alt=sse`,
-      { contents, generationConfig: { maxOutputTokens: 8_000 } },
-      '"MAX_TOKENS"',
-    ],
+    ['/v1/chat/completions', chat, '"length"'],
+    [`/v1beta/models/${model}:${method}?alt=sse`, gemini, '"MAX_TOKENS"'],
   ] as const) {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.03 });
     const reply = await gateway.post(path, { key, body });
@@ -148,19 +135,11 @@ test('thoughts that a provider counts as it goes use up the hold like text', asy
 test('a daily cap ends an answer as an empty balance does', async () => {
   const pair = pairs[0]!;
   const cap = 30_000;
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    dailyCapMicros: cap as never,
-  });
-  gateway.upstream.on(
-    pair.upstreamPath,
-    answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000] }),
-  );
-  const reply = await gateway.post(pair.client.path, {
-    key,
-    body: pair.body({ stream: true, [pair.client.limitField]: 8_000 }),
-  });
+  const options = { mode: 'live', creditUsd: 5, dailyCapMicros: cap as never } as const;
+  const { key } = await gateway.makeKey(options);
+  const answer = answerBytes(longAnswer(pair.upstream, 6_000).bytes, { sizes: [10_000] });
+  gateway.upstream.on(pair.upstreamPath, answer);
+  const reply = await askStream(pair, key);
   assert.equal(readPlainly(pair.client.name, true, reply.text).stop, 'length');
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= cap);
 });
@@ -175,9 +154,8 @@ const thinking = {
 test('a model that thinks silently beyond the largest possible hold is stopped, and the client is told', async () => {
   const silence = thenHang(framesText(streamFrames('messages', { text: '', tokens: null }).start));
   gateway.upstream.on('/v1/messages', silence);
-  const clients = pairs
-    .filter(({ upstream }) => upstream === 'messages')
-    .map(({ client }) => client);
+  const onMessages = pairs.filter(({ upstream }) => upstream === 'messages');
+  const clients = columnOf(onMessages, 'client');
   const next = gateway.upstream.requests.length;
   const ended = clients.map(async (client) => {
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 0.018 });
@@ -215,18 +193,10 @@ test('a burst of models that think before they show anything costs no more than 
     });
     // All of a request is held for at first, except what its model may think.
     const fits = 5;
-    const sent = Array.from({ length: fits }, () =>
-      gateway.post('/v1/messages', {
-        key,
-        body: {
-          model: 'silent-thinker',
-          stream: true,
-          max_tokens: 8_000,
-          messages: [{ role: 'user', content: 'Hello!' }],
-          ...thinking.messages,
-        },
-      }),
-    );
+    const messages = [{ role: 'user', content: 'Hello!' }];
+    const asked = { model: 'silent-thinker', stream: true, max_tokens: 8_000, messages };
+    const body = { ...asked, ...thinking.messages };
+    const sent = Array.from({ length: fits }, () => gateway.post('/v1/messages', { key, body }));
     await until(() => open.length === fits);
     // 80 seconds of thinking: more than five times the balance.
     for (let second = 0; second < 80; second++) {
@@ -271,24 +241,12 @@ async function answerAnother(): Promise<void> {
 test('a burst of streams without a maximum runs as many as fit the balance', async () => {
   const pair = pairs.find(({ name }) => name === 'chat on chat')!;
   const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const { start, deltas, end } = streamFrames('chat', {
-    text: 'Hello there',
-    tokens: { input: 100, output: 3 },
-  });
-  let release = () => {};
-  const gate = new Promise<void>((resolve) => (release = resolve));
-  gateway.upstream.on(pair.upstreamPath, async (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText([...start, ...deltas]));
-    await gate;
-    response.end(framesText(end));
-  });
-  const replies = Array.from({ length: 100 }, () =>
-    gateway.post(pair.client.path, {
-      key,
-      body: pair.body({ stream: true, max_completion_tokens: undefined }),
-    }),
-  );
+  const tokens = { input: 100, output: 3 };
+  const { start, deltas, end } = streamFrames('chat', { text: 'Hello there', tokens });
+  const { script, release } = answerInParts([...start, ...deltas], end);
+  gateway.upstream.on(pair.upstreamPath, script);
+  const body = pair.body({ stream: true, max_completion_tokens: undefined });
+  const replies = Array.from({ length: 100 }, () => gateway.post(pair.client.path, { key, body }));
   // When the last refusal has arrived, all that fit are running at once.
   const refused: number[] = [];
   for (const reply of replies)
@@ -301,10 +259,8 @@ test('a burst of streams without a maximum runs as many as fit the balance', asy
   assert.ok(answered >= fit && answered <= fit + 1, `${answered} ran, ${fit} fit`);
   assert.deepEqual(new Set(refused), new Set([402]));
   assert.ok(held <= 1_000_000 && held > 1_000_000 - holdOf(firstTokens), `${held} were held`);
-  assert.equal(
-    (await gateway.balance(account)).availableMicros,
-    1_000_000 - answered * (300 + 3 * outputMicros),
-  );
+  const left = 1_000_000 - answered * (300 + 3 * outputMicros);
+  assert.equal((await gateway.balance(account)).availableMicros, left);
 });
 
 /**

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
+import { columnOf } from '../support/column-of.ts';
 import {
   answerTurn,
   callTurn,
+  responseOf as lastResponseOf,
   searchMicros,
   startHostedGateway,
   turnMicros,
@@ -21,10 +23,11 @@ import { chatTurns } from '../support/turns-chat.ts';
 import { until } from '../support/until.ts';
 import {
   answerJson,
+  answerSse,
   answerStatus,
   framesText,
   holdBack,
-  type Script,
+  thenReset,
 } from '../support/upstream.ts';
 
 /** `gpt-image-flare` at its default size and quality, by the table. */
@@ -54,24 +57,19 @@ const drawTurn = (...prompts: string[]): Turn => callTurn('generate_image', 'pro
 
 const tool = { type: 'image_generation' };
 const ask = (fields: object, own = key) =>
-  gateway.recordUpstream(() =>
-    gateway.post('/v1/responses', {
-      key: own,
-      body: { model: 'on-chat', input: 'Draw a fox.', tools: [tool], ...fields },
-    }),
-  );
+  gateway.postRecorded('/v1/responses', {
+    key: own,
+    body: { model: 'on-chat', input: 'Draw a fox.', tools: [tool], ...fields },
+  });
 
 /** Returns the response of a whole answer, or what OpenAI's SDK makes of a stream. */
 async function responseOf(reply: Reply, stream: boolean): Promise<Json> {
   assert.equal(reply.status, 200, reply.text);
   if (!stream) return reply.json<Json>();
   assert.equal(checkStream('responses', reply.text).ending, 'success');
-  const sdk = new OpenAI({
-    apiKey: 'none',
-    maxRetries: 0,
-    fetch: async () =>
-      new Response(reply.text, { headers: { 'content-type': 'text/event-stream' } }),
-  });
+  const headers = { 'content-type': 'text/event-stream' };
+  const fetch = async () => new Response(reply.text, { headers });
+  const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch });
   return sdk.responses.stream({ model: 'm', input: 'x' }).finalResponse();
 }
 const kindsOf = ({ output }: Json) => (output as Json[]).map(({ type }) => type);
@@ -138,11 +136,8 @@ for (const wire of wires)
       ...(item['result'] && { result: item['result'].repeat(5_000) }),
     }));
     play(wire, answerTurn);
-    const input = [
-      { role: 'user', content: 'Draw.' },
-      ...output,
-      { role: 'user', content: 'Bluer' },
-    ];
+    const said = (content: string) => ({ role: 'user', content });
+    const input = [said('Draw.'), ...output, said('Bluer')];
     const { reply, asked } = await ask({ model: wire, input });
     assert.equal(reply.status, 200, reply.text);
     assert.match(asked[0]!.text, /I drew an image of this: a red fox/);
@@ -173,10 +168,8 @@ for (const stream of [false, true]) {
       Array.from({ length: 3 }, () => ['failed', null]),
     );
     const results = chatTurns.readResults(asked.at(-1)!.body as Json);
-    assert.match(
-      results.join('\n'),
-      /refused because of its prompt.*\n.*failed.*\n.*needs a prompt/,
-    );
+    const told = /refused because of its prompt.*\n.*failed.*\n.*needs a prompt/;
+    assert.match(results.join('\n'), told);
     assert.equal(reply.costMicros, 2 * turnMicros);
     const ofRequest = (line: string) =>
       line.includes(reply.requestId) && line.includes('"msg":"request"');
@@ -204,12 +197,10 @@ for (const stream of [false, true]) {
     play('on-chat', drawTurn('a'), answerStatus(500));
     const cached = { stream, temperature: 0 };
     const { reply } = await ask(cached);
-    const response = stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
+    const response = lastResponseOf(reply, stream);
     assert.deepEqual(kindsOf(response), ['message', 'image_generation_call']);
-    assert.deepEqual(
-      [response['status'], reply.costMicros],
-      ['incomplete', turnMicros + imageMicros],
-    );
+    const cost = turnMicros + imageMicros;
+    assert.deepEqual([response['status'], reply.costMicros], ['incomplete', cost]);
     assert.deepEqual([await gateway.lossesOf(reply.requestId), await heldMicros()], [[], 0]);
     // It is no answer for others.
     play('on-chat', answerTurn);
@@ -239,22 +230,12 @@ for (const stream of [false, true]) {
 }
 
 test('a stream that breaks behind an image ends with what came, which is charged', async () => {
-  const cut: Script = (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 2)));
-    setImmediate(() => response.destroy());
-  };
-  const failing: Script = (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const error = { error: { message: 'overloaded', code: 503 } };
-    response.end(
-      framesText(chatTurns.frames(answerTurn).slice(0, 2)) + `data: ${JSON.stringify(error)}\n\n`,
-    );
-  };
-  for (const broken of [cut, failing]) {
+  const first = chatTurns.frames(answerTurn).slice(0, 2);
+  const error = { data: { error: { message: 'overloaded', code: 503 } } };
+  for (const broken of [thenReset(framesText(first)), answerSse([...first, error])]) {
     play('on-chat', drawTurn('a'), broken);
     const { reply } = await ask({ stream: true });
-    const { response } = reply.frames.at(-1)!.data as Json;
+    const response = lastResponseOf(reply, true);
     assert.deepEqual(kindsOf(response), ['message', 'image_generation_call', 'message']);
     assert.equal(response['status'], 'incomplete');
     assert.ok(reply.costMicros! > turnMicros + imageMicros);
@@ -282,10 +263,8 @@ test('OpenAI’s own search stays where nothing can draw, and the image tool is 
   const search = { type: 'web_search' };
   const alone = await ask({ model: 'on-responses', tools: [search] }, searching.key);
   assert.deepEqual((alone.asked[0]!.body as Json)['tools'], [search]);
-  const { reply, asked } = await ask(
-    { model: 'on-responses', tools: [search, tool] },
-    searching.key,
-  );
+  const both = { model: 'on-responses', tools: [search, tool] };
+  const { reply, asked } = await ask(both, searching.key);
   assert.deepEqual([reply.status, reply.error.param, asked.length], [400, 'tools[1].type', 0]);
 });
 
@@ -492,22 +471,14 @@ test('a cached answer is for the same images alone', async () => {
 
 test('a key draws only with models of its list', async () => {
   play('on-chat', drawTurn('a'), answerTurn);
-  const with2 = await gateway.makeKey({
-    mode: 'live',
-    account,
-    models: ['on-chat', 'gpt-image-sunburst'],
-  });
+  const models = ['on-chat', 'gpt-image-sunburst'];
+  const with2 = await gateway.makeKey({ mode: 'live', account, models });
   const named = (name: string) => ask({ tools: [{ ...tool, model: name }] }, with2.key);
   const denied = (await named('gpt-image-flare')).reply;
   assert.deepEqual([denied.status, denied.error.param], [403, 'tools[0].model'], denied.text);
   const { reply, asked } = await ask({}, with2.key);
   assert.equal(reply.status, 200, reply.text);
-  assert.match(
-    drawings(asked)
-      .map(({ text }) => text)
-      .join(),
-    /sunburst/,
-  );
+  assert.match(columnOf(drawings(asked), 'text').join(), /sunburst/);
   const without = await gateway.makeKey({ mode: 'live', account, models: ['on-chat'] });
   play('on-chat', answerTurn);
   const left = await ask({}, without.key);
@@ -578,7 +549,7 @@ test('a repeat with the same Idempotency-Key draws and costs nothing', async () 
   const earlier = gateway.upstream.requests.length;
   const again = await gateway.post('/v1/responses', { key, headers, body });
   assert.deepEqual([again.costMicros ?? 0, gateway.upstream.requests.length], [0, earlier]);
-  const outputOf = (reply: Reply) => (reply.frames.at(-1)!.data as Json)['response'].output;
+  const outputOf = (reply: Reply): unknown => lastResponseOf(reply, true)['output'];
   assert.deepEqual(outputOf(again), outputOf(first));
 });
 

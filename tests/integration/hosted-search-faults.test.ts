@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
+import { columnOf } from '../support/column-of.ts';
 import {
   answerTurn,
   costOf,
   hostedModel,
+  responseOf,
   searchPath,
   searchTurn as turnOf,
   startHostedGateway,
@@ -25,6 +27,7 @@ import {
   hang,
   holdBack,
   type Script,
+  type SseFrame,
 } from '../support/upstream.ts';
 
 const { gateway, clock, key, lossOf, firstRecord } = await startHostedGateway(
@@ -68,19 +71,12 @@ const played =
 
 const play = (...scripts: [Script, ...Script[]]) => gateway.upstream.on('/v1/messages', ...scripts);
 
+const asked = { model: 'claude', input: 'How high?', tools: [{ type: 'web_search' }] };
 const ask = (fields: object) =>
-  gateway.recordUpstream(() =>
-    gateway.post('/v1/responses', {
-      key,
-      body: { model: 'claude', input: 'How high?', tools: [{ type: 'web_search' }], ...fields },
-    }),
-  );
-
-/** Returns the response of a whole answer, or the last one of a stream. */
-function responseOf(reply: Reply, stream: boolean): Json {
-  assert.equal(reply.status, 200, reply.text);
-  return stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
-}
+  gateway.postRecorded('/v1/responses', { key, body: { ...asked, ...fields } });
+const streamOf = (own: { readonly key: string }, fields: object = {}) =>
+  gateway.open('/v1/responses', { key: own.key, body: { ...asked, stream: true, ...fields } });
+const newKey = () => gateway.makeKey({ mode: 'live', creditUsd: 1 });
 
 for (const stream of [false, true]) {
   const kind = stream ? 'streamed' : 'whole';
@@ -90,18 +86,15 @@ for (const stream of [false, true]) {
     // With the model's own call there are too many values.
     const values = JSON.stringify({ list: Array.from({ length: 49_999 }, () => 1) });
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: values };
-    const input = [
-      { role: 'user', content: 'x' },
-      call,
-      { type: 'function_call_output', call_id: 'c', output: '1' },
-    ];
-    const { reply, asked } = await ask({ stream, input });
+    const output = { type: 'function_call_output', call_id: 'c', output: '1' };
+    const input = [{ role: 'user', content: 'x' }, call, output];
+    const { reply, asked: calls } = await ask({ stream, input });
     const response = responseOf(reply, stream);
-    assert.equal(asked.length, 2);
-    assert.deepEqual(
-      (response['output'] as Json[]).map(({ type }) => type),
-      ['message', 'web_search_call'],
-    );
+    assert.equal(calls.length, 2);
+    assert.deepEqual(columnOf(response['output'] as Json[], 'type'), [
+      'message',
+      'web_search_call',
+    ]);
     assert.equal(response['status'], 'completed');
     assert.equal(reply.costMicros, costOf(1, 1));
   });
@@ -124,64 +117,47 @@ for (const stream of [false, true]) {
     };
     const said = { type: 'message', role: 'assistant', content: 'Hi' };
     const input = [{ role: 'user', content: 'x' }, thought, said, { role: 'user', content: 'y' }];
-    const { reply, asked } = await ask({ stream, input });
-    assert.equal(asked.length, 4);
+    const { reply, asked: calls } = await ask({ stream, input });
+    assert.equal(calls.length, 4);
     responseOf(reply, stream);
     assert.equal(reply.costMicros, costOf(2, 1));
     assert.equal(await lossOf(reply), 0);
   });
 }
 
-/** The beginning of a stream, which the test goes on writing. */
-function begun(text: string): { readonly script: Script; readonly write: (text: string) => void } {
-  let answer: ServerResponse | null = null;
-  const writeText = (delta: string) =>
-    answer?.write(
-      framesText([
-        {
-          event: 'content_block_delta',
-          data: {
-            type: 'content_block_delta',
-            index: 0,
-            delta: { type: 'text_delta', text: delta },
-          },
-        },
-      ]),
-    );
-  return {
-    script: (response) => {
-      answer = response;
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(framesText(messagesTurns.frames(answerTurn).slice(0, 2)));
-      writeText(text);
-    },
-    write: writeText,
+/** A stream that begins with this, and that the test goes on writing. */
+function begun(first: readonly SseFrame[]) {
+  const answered = Promise.withResolvers<ServerResponse>();
+  const script: Script = (response) => {
+    answered.resolve(response.writeHead(200, { 'content-type': 'text/event-stream' }));
+    response.write(framesText(first));
   };
+  const write = async (frame: SseFrame) => (await answered.promise).write(framesText([frame]));
+  return { script, write, answered: answered.promise };
 }
+const delta = (text: string) => {
+  const type = 'content_block_delta';
+  return { event: type, data: { type, index: 0, delta: { type: 'text_delta', text } } };
+};
 
 test('a client that leaves in a later turn pays for what the earlier one thought unseen', async () => {
   const text = 'word '.repeat(1_600);
-  const later = begun(text);
+  const later = begun([...messagesTurns.frames(answerTurn).slice(0, 2), delta(text)]);
   play(played(searchTurn, { output_tokens: 3_000 }), later.script);
-  const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const { request, response } = gateway.open('/v1/responses', {
-    key: own.key,
-    body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream: true },
-  });
+  const own = await newKey();
+  const { request, response } = streamOf(own);
   let seen = '';
   for await (const piece of await response) {
     seen += String(piece);
     if (seen.includes('word word')) break;
   }
   request.destroy();
-  const record = await firstRecord(own.key, () => later.write(' and'));
+  const record = await firstRecord(own.key, () => void later.write(delta(' and')));
   assert.ok(record['output_tokens'] >= 3_000 + 2_000, JSON.stringify(record));
 });
 
 test('what a later call bills without a stream is a loss', async () => {
-  const whole: Script = (response, request) =>
-    answerJson(messagesTurns.whole(answerTurn))(response, request);
-  play(played(searchTurn), whole);
+  play(played(searchTurn), answerJson(messagesTurns.whole(answerTurn)));
   const { reply } = await ask({ stream: true });
   assert.equal(reply.frames.at(-1)!.event, 'response.failed');
   assert.equal(await lossOf(reply), costOf(2, 1));
@@ -190,7 +166,7 @@ test('what a later call bills without a stream is a loss', async () => {
 test('a later call that hangs is a loss as any call that hangs', async () => {
   const lossOfCall = async () => {
     let reply: Reply | null = null;
-    void ask({ stream: true, model: 'slow' }).then((asked) => (reply = asked.reply));
+    void ask({ stream: true, model: 'slow' }).then((done) => (reply = done.reply));
     await until(async () => {
       await clock.advance(200);
       return reply !== null;
@@ -219,38 +195,23 @@ for (const stream of [false, true]) {
 }
 
 test('thinking behind the first event of a stream is counted when its client leaves, with a search or without', async () => {
-  const chunk = (delta: object) =>
-    framesText([
-      {
-        data: {
-          id: 'c',
-          object: 'chat.completion.chunk',
-          created: 1,
-          choices: [{ index: 0, delta }],
-        },
-      },
-    ]);
+  const all = { id: 'c', object: 'chat.completion.chunk', created: 1 };
+  const chunk = (said: object) => ({ data: { ...all, choices: [{ index: 0, delta: said }] } });
   const charged = async (model: string, tools: object[]) => {
-    let answer: ServerResponse | null = null;
-    gateway.upstream.on('/local/v1/chat/completions', (response) => {
-      answer = response;
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(chunk({ role: 'assistant', content: '' }));
-    });
-    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-    const { request, response } = gateway.open('/v1/responses', {
-      key: own.key,
-      body: { model, input: 'x', tools, stream: true, reasoning: { effort: 'high' } },
-    });
-    await until(() => answer !== null);
+    const answer = begun([chunk({ role: 'assistant', content: '' })]);
+    gateway.upstream.on('/local/v1/chat/completions', answer.script);
+    const own = await newKey();
+    const fields = { model, input: 'x', tools, reasoning: { effort: 'high' } };
+    const { request, response } = streamOf(own, fields);
+    await answer.answered;
     for (let seconds = 0; seconds < 20; seconds++) {
       await flushEventLoop();
       await clock.advance(1_000);
     }
-    answer!.write(chunk({ content: 'word word' }));
+    await answer.write(chunk({ content: 'word word' }));
     for await (const piece of await response) if (String(piece).includes('word word')) break;
     request.destroy();
-    const record = await firstRecord(own.key, () => answer!.write(chunk({ content: ' and' })));
+    const record = await firstRecord(own.key, () => void answer.write(chunk({ content: ' and' })));
     return record['output_tokens'] as number;
   };
   const without = await charged('hidden-1', []);
@@ -262,16 +223,13 @@ test('thinking behind the first event of a stream is counted when its client lea
 
 for (const stream of [false, true]) {
   test(`a later call that its host refuses counts against the loss budget, ${stream ? 'streamed' : 'whole'}`, async () => {
-    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const own = await newKey();
     const refused = answerStatus(400, { body: { error: { message: 'no such page' } } });
     const statuses: number[] = [];
-    for (let asked = 0; asked < 4; asked++) {
+    for (let times = 0; times < 4; times++) {
       play(played(searchTurn), refused);
-      const { status } = await gateway.post('/v1/responses', {
-        key: own.key,
-        body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream },
-      });
-      statuses.push(status);
+      const body = { ...asked, stream };
+      statuses.push((await gateway.post('/v1/responses', { key: own.key, body })).status);
     }
     const failed = stream ? 200 : 400;
     assert.deepEqual(statuses, [failed, failed, failed, 403]);
@@ -285,12 +243,9 @@ for (const stream of [false, true]) {
     gateway.upstream.on(searchPath, search.script);
     const [call] = searchTurn.calls;
     play(played({ ...searchTurn, calls: [call!, { ...call!, id: 'call_2' }] }));
-    const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const own = await newKey();
     const earlier = gateway.upstream.requests.length;
-    const { request, response } = gateway.open('/v1/responses', {
-      key: own.key,
-      body: { model: 'claude', input: 'x', tools: [{ type: 'web_search' }], stream },
-    });
+    const { request, response } = streamOf(own, { stream });
     response.catch(() => {});
     await gateway.upstream.request(earlier + 1);
     request.destroy();

@@ -22,7 +22,14 @@ import { flushEventLoop } from '../support/test-clock.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import { until } from '../support/until.ts';
 import type { Turn } from '../support/turn-format.ts';
-import { answerJson, answerStatus, framesText, type Script } from '../support/upstream.ts';
+import {
+  answerJson,
+  answerStatus,
+  framesText,
+  type Script,
+  thenHang,
+  thenReset,
+} from '../support/upstream.ts';
 
 /** By the wire, how a forced choice of the function looks there. */
 const forced: Partial<Record<Wire, (body: Json) => boolean>> = {
@@ -37,11 +44,8 @@ const { gateway, clock, key, account, play, recordOf, heldMicros } = await start
 });
 after(() => gateway.stop());
 
-const page = (url: string) => ({
-  title: 'Eiffel Tower',
-  url,
-  description: 'It is 330 metres high',
-});
+const tower = { title: 'Eiffel Tower', description: 'It is 330 metres high' };
+const page = (url: string) => ({ ...tower, url });
 const address = 'https://www.example.com/tower';
 beforeEach(() => {
   gateway.upstream.on(searchPath, answerJson({ web: { results: [page(address)] } }));
@@ -51,19 +55,14 @@ const searchTurn = (...queries: string[]): Turn => ({ ...withoutThought(...queri
 
 const tool = { type: 'web_search_20250305', name: 'web_search' };
 const question = { role: 'user', content: 'How high?' };
+const common = {
+  max_tokens: 1_000,
+  messages: [question],
+  tools: [{ ...tool, max_uses: 8 }],
+  thinking: { type: 'disabled' },
+};
 const ask = (fields: object) =>
-  gateway.recordUpstream(() =>
-    gateway.post('/v1/messages', {
-      key,
-      body: {
-        max_tokens: 1_000,
-        messages: [question],
-        tools: [{ ...tool, max_uses: 8 }],
-        thinking: { type: 'disabled' },
-        ...fields,
-      },
-    }),
-  );
+  gateway.postRecorded('/v1/messages', { key, body: { ...common, ...fields } });
 
 /** Returns the message of a whole answer, or what the SDK makes of a stream. */
 async function messageOf(reply: Reply, stream: boolean): Promise<Json> {
@@ -89,6 +88,7 @@ async function sdkReads(text: string): Promise<Json> {
 const blocksOf = (message: Json) =>
   (message['content'] as Json[]).filter(({ type }) => !String(type).includes('thinking'));
 const kindsOf = (message: Json) => blocksOf(message).map(({ type }) => type);
+const kindsOfSearch = ['text', 'server_tool_use', 'web_search_tool_result', 'text'];
 for (const wire of translated)
   for (const stream of [false, true])
     for (const isForced of [false, true])
@@ -96,18 +96,10 @@ for (const wire of translated)
         play(wire, searchTurn('Eiffel tower'), answerTurn);
         const { format } = wires[wire];
         const { postedMicros } = await gateway.balance(account);
-        const { reply, asked } = await ask({
-          model: wire,
-          stream,
-          ...(isForced && { tool_choice: { type: 'tool', name: 'web_search' } }),
-        });
+        const choice = isForced && { tool_choice: { type: 'tool', name: 'web_search' } };
+        const { reply, asked } = await ask({ model: wire, stream, ...choice });
         const message = await messageOf(reply, stream);
-        assert.deepEqual(kindsOf(message), [
-          'text',
-          'server_tool_use',
-          'web_search_tool_result',
-          'text',
-        ]);
+        assert.deepEqual(kindsOf(message), kindsOfSearch);
         const [, use, result, text] = blocksOf(message);
         assert.deepEqual([use!['name'], use!['input']], ['web_search', { query: 'Eiffel tower' }]);
         assert.equal(result!['tool_use_id'], use!['id']);
@@ -188,15 +180,9 @@ test('Anthropic’s SDK reads the answer, and its blocks can be sent back to eve
   for (const wire of Object.keys(wires) as Wire[]) {
     play(wire, answerTurn);
     const earlier = gateway.upstream.requests.length;
-    await client.messages.create({
-      ...body,
-      model: wire,
-      messages: [
-        ...body.messages,
-        { role: 'assistant', content: final.content as Anthropic.ContentBlockParam[] },
-        { role: 'user', content: 'Sure?' },
-      ],
-    });
+    const said = { role: 'assistant', content: final.content } as Anthropic.MessageParam;
+    const messages = [...body.messages, said, { role: 'user' as const, content: 'Sure?' }];
+    await client.messages.create({ ...body, model: wire, messages });
     const { text } = gateway.upstream.requests[earlier]!;
     assert.match(text, /I searched the web for: a/, wire);
     assert.match(text, /example\.com\/tower\\n+It is 330 metres high/, wire);
@@ -206,20 +192,11 @@ test('Anthropic’s SDK reads the answer, and its blocks can be sent back to eve
 
 test('blocks of Anthropic’s own search are read without what it encrypted', async () => {
   play('on-chat', answerTurn);
-  const found = {
-    type: 'web_search_result',
-    url: address,
-    title: 'Tower',
-    encrypted_content: 'U2VjcmV0',
-    page_age: '2 days',
-  };
-  const use = {
-    type: 'server_tool_use',
-    id: 'srvtoolu_01',
-    name: 'web_search',
-    input: { query: 'q' },
-  };
-  const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_01', content: [found] };
+  const old = { url: address, title: 'Tower', page_age: '2 days' };
+  const found = { type: 'web_search_result', ...old, encrypted_content: 'U2VjcmV0' };
+  const [id, input] = ['srvtoolu_01', { query: 'q' }];
+  const use = { type: 'server_tool_use', id, name: 'web_search', input };
+  const result = { type: 'web_search_tool_result', tool_use_id: id, content: [found] };
   const messages = [question, { role: 'assistant', content: [use, result] }, question];
   const { reply, asked } = await ask({ model: 'on-chat', messages, tools: [] });
   assert.equal(reply.status, 200, reply.text);
@@ -244,10 +221,8 @@ test('odd search blocks of a client are read or refused, never a failure of ours
     for (const name of ['on-chat', 'on-messages']) {
       const messages = [question, { role: 'assistant', content: [block] }, question];
       const { reply } = await ask({ model: name, messages, tools: [] });
-      assert.ok(
-        [200, 400].includes(reply.status),
-        `${name} ${JSON.stringify(block)} ${reply.text}`,
-      );
+      const where = `${name} ${JSON.stringify(block)} ${reply.text}`;
+      assert.ok([200, 400].includes(reply.status), where);
     }
 });
 
@@ -308,12 +283,8 @@ for (const stream of [false, true]) {
 }
 
 test('a stream that is cut in a later turn ends in an error, and is free', async () => {
-  const cut: Script = (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 3)));
-    setImmediate(() => response.destroy());
-  };
-  play('on-chat', searchTurn('a'), cut);
+  const cut = framesText(chatTurns.frames(answerTurn).slice(0, 3));
+  play('on-chat', searchTurn('a'), thenReset(cut));
   const { reply } = await ask({ model: 'on-chat', stream: true });
   const { ending, text } = checkStream('messages', reply.text);
   assert.deepEqual([ending, text], ['error', 'One moment.It is ']);
@@ -322,10 +293,10 @@ test('a stream that is cut in a later turn ends in an error, and is free', async
 
 test('an answer that runs out of time in a later turn ends as at its limit, and is charged', async () => {
   let writing: ServerResponse | null = null;
-  const slow: Script = (response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(framesText(chatTurns.frames(answerTurn).slice(0, 1)));
+  const begin = thenHang(framesText(chatTurns.frames(answerTurn).slice(0, 1)));
+  const slow: Script = (response, request) => {
     writing = response;
+    return begin(response, request);
   };
   play('on-chat', searchTurn('a'), slow);
   let reply: Reply | null = null;
@@ -337,11 +308,7 @@ test('an answer that runs out of time in a later turn ends as at its limit, and 
     return reply !== null;
   });
   const message = await messageOf(reply!, true);
-  assert.deepEqual(kindsOf(message).slice(1), [
-    'server_tool_use',
-    'web_search_tool_result',
-    'text',
-  ]);
+  assert.deepEqual(kindsOf(message), kindsOfSearch);
   assert.match(blocksOf(message)[3]!['text'], /^It It It/);
   assert.equal(message['stop_reason'], 'max_tokens');
   assert.equal(message['usage'].server_tool_use.web_search_requests, 1);
@@ -350,12 +317,8 @@ test('an answer that runs out of time in a later turn ends as at its limit, and 
 });
 
 test('domains limit what is searched and found', async () => {
-  const urls = [
-    address,
-    'https://example.com.evil.org/',
-    'https://other.org/blog/x',
-    'https://other.org/',
-  ];
+  const others = ['example.com.evil.org/', 'other.org/blog/x', 'other.org/'];
+  const urls = [address, ...others.map((other) => `https://${other}`)];
   gateway.upstream.on(searchPath, answerJson({ web: { results: urls.map(page) } }));
   const foundWith = async (fields: object) => {
     play('on-chat', searchTurn('q'), answerTurn);

@@ -9,6 +9,7 @@ import {
   answerTurn,
   costOf,
   hostedModel,
+  responseOf,
   searchMicros,
   searchPath,
   searchTurn as withoutThought,
@@ -16,7 +17,6 @@ import {
   thought,
   wires,
 } from '../support/hosted-gateway.ts';
-import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { Random } from '../support/random.ts';
 import { wav } from '../support/task-samples.ts';
@@ -31,6 +31,7 @@ import {
   framesText,
   hang,
   holdBack,
+  thenHang,
 } from '../support/upstream.ts';
 import { columnOf } from '../support/column-of.ts';
 
@@ -73,12 +74,6 @@ const [onMessagesPath] = wires['on-messages'].paths;
 const tools = [{ type: 'web_search' }];
 const ask = (fields: object) =>
   gateway.postRecorded('/v1/responses', { key, body: { input: 'How high?', tools, ...fields } });
-
-/** Returns the response of a whole answer, or the last one of a stream. */
-function responseOf(reply: Reply, stream: boolean): Json {
-  assert.equal(reply.status, 200, reply.text);
-  return stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
-}
 
 /** Reasoning aside: Gemini signs its calls with some. */
 const itemsOf = (response: Json) =>
@@ -158,16 +153,14 @@ test('OpenAI’s SDK reads the stream, and its output can be sent back', async (
   const body = { model: 'on-messages', tools: [{ type: 'web_search' as const }] };
   const final = await client.responses.stream({ ...body, input: 'How high?' }).finalResponse();
   assert.ok(final.output_text.endsWith(answerTurn.text!));
-  const again = await client.responses.create({
-    ...body,
-    input: [
-      { role: 'user', content: 'How high?' },
-      ...final.output,
-      { role: 'user', content: 'Sure?' },
-    ],
-  } as never);
+  const said = (content: string) => ({ role: 'user', content });
+  const input = [said('How high?'), ...final.output, said('Sure?')];
+  const again = await client.responses.create({ ...body, input } as never);
   assert.equal(again.status, 'completed');
 });
+
+const searchWith = (fields: object) =>
+  ask({ model: 'on-messages', tools: [{ type: 'web_search', ...fields }] });
 
 test('the domains of a filter limit what is searched and found', async () => {
   const urls = ['https://www.example.com/a', 'https://example.org/b', 'https://notexample.com/c'];
@@ -175,10 +168,7 @@ test('the domains of a filter limit what is searched and found', async () => {
   gateway.upstream.on(searchPath, answerJson({ web: { results } }));
   const foundWith = async (filters: unknown) => {
     play('on-messages', searchTurn('q'), answerTurn);
-    const { reply, asked } = await ask({
-      model: 'on-messages',
-      tools: [{ type: 'web_search', filters }],
-    });
+    const { reply, asked } = await searchWith({ filters });
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.costMicros, costOf(2, 1));
     assert.equal(reply.headers['x-service-ignored'], undefined);
@@ -186,16 +176,11 @@ test('the domains of a filter limit what is searched and found', async () => {
     const read = messagesTurns.readResults(asked.at(-1)!.body as Json).join();
     return [new URLSearchParams(search.query).get('q'), urls.filter((url) => read.includes(url))];
   };
-  assert.deepEqual(await foundWith({ allowed_domains: ['Example.com'] }), [
-    'q site:example.com',
-    urls.slice(0, 1),
-  ]);
+  const ofExample = await foundWith({ allowed_domains: ['Example.com'] });
+  assert.deepEqual(ofExample, ['q site:example.com', urls.slice(0, 1)]);
   for (const none of [null, {}, { allowed_domains: null }, { allowed_domains: [] }])
     assert.deepEqual(await foundWith(none), ['q', urls]);
-  const wrong = await ask({
-    model: 'on-messages',
-    tools: [{ type: 'web_search', filters: { allowed_domains: ['https://a.b'] } }],
-  });
+  const wrong = await searchWith({ filters: { allowed_domains: ['https://a.b'] } });
   assert.deepEqual([wrong.reply.status, wrong.asked.length], [400, 0], wrong.reply.text);
   assert.equal(wrong.reply.error.param, 'tools[0].filters.allowed_domains[0]');
 });
@@ -206,10 +191,7 @@ test('a search that may not leave OpenAI, or that is filtered by other things, i
     { external_web_access: false },
     { filters: { type: 'eq', key: 'a', value: 'b' } },
   ]) {
-    const { reply, asked } = await ask({
-      model: 'on-messages',
-      tools: [{ type: 'web_search', ...field }],
-    });
+    const { reply, asked } = await searchWith(field);
     assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, 'tools[0]']);
     assert.deepEqual(
       [asked.length, (asked[0]!.body as Json)['tools'], reply.costMicros],
@@ -233,13 +215,9 @@ for (const stream of [false, true]) {
   test(`a turn that also calls the client’s functions ends with those, ${stream ? 'streamed' : 'whole'}`, async () => {
     const own = { id: 'call_own', name: 'f', arguments: { x: 1 } };
     play('on-messages', { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
-    const { reply, asked } = await ask({
-      model: 'on-messages',
-      stream,
-      tools: [...tools, { type: 'function', name: 'f', parameters: { type: 'object' } }],
-    });
-    const response = responseOf(reply, stream);
-    assert.deepEqual(kindsOf(response), ['message', 'function_call']);
+    const f = { type: 'function', name: 'f', parameters: { type: 'object' } };
+    const { reply, asked } = await ask({ model: 'on-messages', stream, tools: [...tools, f] });
+    assert.deepEqual(kindsOf(responseOf(reply, stream)), ['message', 'function_call']);
     assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
   });
 
@@ -278,13 +256,17 @@ test('a search that the client demands is made once, then the model is free', as
   }
 });
 
-test('the hold covers the longest turns, with all results and all output read again', async () => {
-  const pages = Array.from({ length: 10 }, (_page, index) => ({
-    title: 'T'.repeat(400),
+function findPages(titleLength: number, words: number): void {
+  const results = Array.from({ length: 10 }, (_page, index) => ({
+    title: 'T'.repeat(titleLength),
     url: `https://www.example.com/${index}`,
-    description: '7 1 9 3 '.repeat(400),
+    description: '7 1 9 3 '.repeat(words),
   }));
-  gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
+  gateway.upstream.on(searchPath, answerJson({ web: { results } }));
+}
+
+test('the hold covers the longest turns, with all results and all output read again', async () => {
+  findPages(400, 400);
   let turns = 0;
   const limits: number[] = [];
   gateway.upstream.on(onMessagesPath, (response, request) => {
@@ -311,12 +293,7 @@ test('the hold covers any number of searches in each turn, and a model that goes
   const random = new Random('searches-in-turns');
   await gateway.creditAccount(account, 500);
   for (let episode = 0; episode < scaled(30, 300); episode++) {
-    const pages = Array.from({ length: 10 }, (_page, index) => ({
-      title: 'T',
-      url: `https://www.example.com/${index}`,
-      description: '7 1 9 3 '.repeat(random.pick([10, 400])),
-    }));
-    gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
+    findPages(1, random.pick([10, 400]));
     const most = 1 + random.below(6);
     const eager = random.chance(0.5);
     gateway.upstream.on(onMessagesPath, (response, request) => {
@@ -375,32 +352,24 @@ test('all calls together have the time of one answer', async () => {
 test('a client that leaves during a later turn pays for the turns and searches so far', async () => {
   let writing: ServerResponse | null = null;
   const delta = { type: 'text_delta', text: ' and more' };
-  const more = {
-    event: 'content_block_delta',
-    data: { type: 'content_block_delta', index: 0, delta },
-  };
-  const started = framesText(messagesTurns.frames(answerTurn).slice(0, 4));
-  gateway.upstream.on(
-    onMessagesPath,
-    answerSse(messagesTurns.frames(searchTurn('a'))),
-    (answer) => {
-      answer.writeHead(200, { 'content-type': 'text/event-stream' });
-      answer.write(started);
-      writing = answer;
-    },
-  );
-  const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const { request, response } = gateway.open('/v1/responses', {
-    key: own.key,
-    body: { model: 'on-messages', input: 'How high?', tools, stream: true },
+  const type = 'content_block_delta';
+  const more = framesText([{ event: type, data: { type, index: 0, delta } }]);
+  const started = thenHang(framesText(messagesTurns.frames(answerTurn).slice(0, 4)));
+  const first = answerSse(messagesTurns.frames(searchTurn('a')));
+  gateway.upstream.on(onMessagesPath, first, (answer, request) => {
+    writing = answer;
+    return started(answer, request);
   });
+  const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+  const body = { model: 'on-messages', input: 'How high?', tools, stream: true };
+  const { request, response } = gateway.open('/v1/responses', { key: own.key, body });
   let text = '';
   for await (const piece of await response) {
     text += String(piece);
     if (text.includes('"delta":"It ')) break;
   }
   request.destroy();
-  const record = await firstRecord(own.key, () => writing?.write(framesText([more])));
+  const record = await firstRecord(own.key, () => writing?.write(more));
   assert.equal(record['web_searches'], 1);
   assert.ok(record['input_tokens'] >= 40 && record['output_tokens'] > 10, JSON.stringify(record));
   assert.equal((await gateway.balance(own.account)).heldMicros, 0);
@@ -414,12 +383,9 @@ test('no search is made where its turns could fall into two price tiers', async 
 
 test('a repeat with the same Idempotency-Key makes no second search', async () => {
   play('on-messages', searchTurn('a'), answerTurn);
-  const send = () =>
-    gateway.post('/v1/responses', {
-      key,
-      headers: { 'idempotency-key': 'once' },
-      body: { model: 'on-messages', input: 'How high?', tools, stream: true },
-    });
+  const body = { model: 'on-messages', input: 'How high?', tools, stream: true };
+  const headers = { 'idempotency-key': 'once' };
+  const send = () => gateway.post('/v1/responses', { key, headers, body });
   const first = await send();
   const earlier = gateway.upstream.requests.length;
   const again = await send();
@@ -429,11 +395,8 @@ test('a repeat with the same Idempotency-Key makes no second search', async () =
 
 test('a test key searches in the sandbox', async () => {
   const own = await gateway.makeKey();
-  const body = {
-    model: 'claude-haiku-4-5',
-    input: 'Hi\nsandbox: tool=web_search {"query":"cats"}',
-    tools,
-  };
+  const input = 'Hi\nsandbox: tool=web_search {"query":"cats"}';
+  const body = { model: 'claude-haiku-4-5', input, tools };
   const reply = await gateway.post('/v1/responses', { key: own.key, body });
   assert.deepEqual(kindsOf(responseOf(reply, false)), ['web_search_call', 'message']);
   const [record] = await gateway.usage<Json>(own.key);

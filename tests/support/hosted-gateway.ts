@@ -1,5 +1,6 @@
 // A gateway that searches and draws for models whose provider does not, behind a scripted provider of
 // each wire format; and what such models say in a turn.
+import assert from 'node:assert/strict';
 import type { RunningApp } from './running-app.ts';
 import { startGateway, type TestGateway } from './gateway.ts';
 import type { Reply } from './http.ts';
@@ -161,4 +162,10 @@ export async function startHostedGateway(
       return record!;
     },
   };
+}
+
+/** Returns the response of a whole answer, or the last one of a stream. */
+export function responseOf(reply: Reply, stream: boolean): Json {
+  assert.equal(reply.status, 200, reply.text);
+  return stream ? (reply.frames.at(-1)!.data as Json)['response'] : reply.json<Json>();
 }
