@@ -12,6 +12,7 @@ import {
 import { ledgerIdOf } from '../../src/domain/ledger/commands.ts';
 import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
 import { answerContent } from '../support/answers.ts';
+import { columnOf } from '../support/column-of.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Tuning } from '../../src/config/tuning.ts';
@@ -27,74 +28,62 @@ const answer = answerContent('chat', { text: 'An answer.', tokens: { input: 10, 
 
 async function start(t: TestContext, more: object = {}, tuning: Partial<Tuning> = {}) {
   const clock = new TestClock();
-  const config = {
-    models: { priced: { ...limits, routes } },
-    retries: { max_attempts: 3 },
-    ...more,
-  };
-  const gateway = await startGateway(config, {
-    clock,
-    tuning: { backoffMs: 1, retriesMin: 10, ...tuning },
-  });
+  const config = { models: { priced: { ...limits, routes } }, retries: { max_attempts: 3 } };
+  const tuned = { backoffMs: 1, retriesMin: 10, ...tuning };
+  const gateway = await startGateway({ ...config, ...more }, { clock, tuning: tuned });
   t.after(() => gateway.stop());
-  return { clock, gateway };
+  const { read } = gateway.database;
+  const made = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key, account } = made;
+  return {
+    clock,
+    gateway,
+    read,
+    made,
+    ask: (fields: object, headers: Record<string, string> = {}) =>
+      gateway.post(chat.path, { key, headers, body: chat.body({ model: 'priced', ...fields }) }),
+    logged: async (requestId: string) => {
+      await gateway.program.app.gateway.observe.activity.flush();
+      const found = await findLogged(read, { accountId: account, requestIds: [requestId] });
+      return found.get(requestId)!;
+    },
+    sums: () => {
+      const toDay = new Date(clock.nowMs()).toISOString().slice(0, 10);
+      const days = { fromDay: '2020-01-01', toDay };
+      return sumActivity(read, { accountId: account, mode: 'live', ...days, by: 'model' });
+    },
+  };
 }
 
 test('a charge stores the number of upstream calls, the duration and the time to the first byte', async (t) => {
-  const { clock, gateway } = await start(t);
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const ask = (stream: boolean) =>
-    whileTimePasses(
-      clock,
-      gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }),
-    );
+  const { clock, gateway, read, made, ask } = await start(t);
   gateway.upstream.on(chat.upstreamPath, answerStatus(500), answer);
-  const whole = await ask(false);
-  const streamed = await ask(true);
-  const { charges } = await listCharges(gateway.database.read, {
-    ledgerId: ledgerIdOf(account, 'live'),
-    limit: 9,
-    cursor: null,
-  });
+  const whole = await whileTimePasses(clock, ask({ stream: false }));
+  const streamed = await whileTimePasses(clock, ask({ stream: true }));
+  const ledgerId = ledgerIdOf(made.account, 'live');
+  const { charges } = await listCharges(read, { ledgerId, limit: 9, cursor: null });
   const [later, earlier] = charges;
-  assert.deepEqual(
-    [later?.id, earlier?.id, charges.length],
-    [streamed.requestId, whole.requestId, 2],
-  );
+  assert.deepEqual(columnOf(charges, 'id'), [streamed.requestId, whole.requestId]);
   assert.deepEqual([earlier?.attempts, earlier?.firstByteMs], [2, null]);
   assert.equal(later?.attempts, 1);
   for (const { durationMs } of charges)
     assert.ok(Number.isSafeInteger(durationMs), String(durationMs));
-  assert.ok(
-    later.firstByteMs !== null && later.firstByteMs <= later.durationMs!,
-    `${later.firstByteMs} ms`,
-  );
+  const { firstByteMs, durationMs } = later;
+  assert.ok(firstByteMs !== null && firstByteMs <= durationMs!, `${firstByteMs} ms`);
 });
 
 test('the history has each call to a provider, and no words of a provider', async (t) => {
-  const { clock, gateway } = await start(t);
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const { read } = gateway.database;
-  const ask = async (stream: boolean) => {
-    const { requestId } = await whileTimePasses(
-      clock,
-      gateway.post(chat.path, { key, body: chat.body({ model: 'priced', stream }) }),
-    );
-    await gateway.program.app.gateway.observe.activity.flush();
-    return (await findLogged(read, { accountId: account, requestIds: [requestId] })).get(
-      requestId,
-    )!;
-  };
+  const { clock, gateway, read, ask: send, logged } = await start(t);
+  const ask = async (stream: boolean) =>
+    logged((await whileTimePasses(clock, send({ stream }))).requestId);
   const quoting = answerStatus(400, { body: { error: { message: 'bad prompt: s3cret words' } } });
   gateway.upstream.on(chat.upstreamPath, answerStatus(503), answer);
   const served = await ask(true);
-  assert.deepEqual(
-    served.notes.tries?.map((one) => ({ ...one, ms: 0 })),
-    [
-      { provider: 'openai', model: 'm', ending: 'failed', failure: 'status', status: 503, ms: 0 },
-      { provider: 'openai', model: 'm', ending: 'answered', failure: null, status: null, ms: 0 },
-    ],
-  );
+  const tries = served.notes.tries?.map((one) => ({ ...one, ms: 0 }));
+  assert.deepEqual(tries, [
+    { provider: 'openai', model: 'm', ending: 'failed', failure: 'status', status: 503, ms: 0 },
+    { provider: 'openai', model: 'm', ending: 'answered', failure: null, status: null, ms: 0 },
+  ]);
   assert.deepEqual([served.outcome, served.notes.finish], ['charged', 'end']);
   gateway.upstream.on(chat.upstreamPath, quoting);
   const refused = await ask(false);
@@ -104,37 +93,27 @@ test('the history has each call to a provider, and no words of a provider', asyn
   assert.doesNotMatch(JSON.stringify(rows), /s3cret/);
 });
 
-const otherSales = [
-  [
-    'an image',
-    '/v1/images/generations',
-    { model: 'gpt-image-flare', prompt: 'a' },
-    '/v1/images/generations',
-  ],
+const images = '/v1/images/generations';
+for (const [what, path, body, upstreamPath] of [
+  ['an image', images, { model: 'gpt-image-flare', prompt: 'a' }, images],
   ['a search', '/v1/web-search', { query: 'cats' }, '/brave/web/search'],
-] as const;
-for (const [what, path, body, upstreamPath] of otherSales)
+] as const)
   test(`the history has the calls for ${what} too`, async (t) => {
     const upstream = await startUpstream(t);
     const brave = { base_url: `${upstream.url}/brave`, api_key: 'k' };
-    const { gateway } = await start(t, { providers: { brave } });
-    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const { gateway, made, logged } = await start(t, { providers: { brave } });
     for (const host of [upstream, gateway.upstream]) host.on(upstreamPath, answerStatus(503));
-    const { requestId } = await gateway.post(path, { key, body });
-    await gateway.program.app.gateway.observe.activity.flush();
-    const { read } = gateway.database;
-    const found = await findLogged(read, { accountId: account, requestIds: [requestId] });
+    const { requestId } = await gateway.post(path, { key: made.key, body });
+    const { tries } = (await logged(requestId)).notes;
     assert.deepEqual(
-      found.get(requestId)!.notes.tries?.map(({ failure, status }) => [failure, status]),
+      tries?.map(({ failure, status }) => [failure, status]),
       [['status', 503]],
     );
   });
 
 test('hits, replays, errors and provider calls are counted, and stored at shutdown at the latest', async (t) => {
-  const { clock, gateway } = await start(t);
-  const { id, key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const ask = (fields: object, headers: Record<string, string> = {}) =>
-    gateway.post(chat.path, { key, headers, body: chat.body({ model: 'priced', ...fields }) });
+  const { clock, gateway, read, made, ask, sums } = await start(t);
+  const { id, key, account } = made;
   gateway.upstream.on(chat.upstreamPath, answer);
   for (let count = 0; count < 3; count++) assert.equal((await ask({ temperature: 0 })).status, 200);
   for (let count = 0; count < 2; count++) await ask({}, { 'idempotency-key': 'one' });
@@ -144,17 +123,14 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
   const refused = await gateway.get('/v1/usage?limit=0', { key });
   await gateway.program.terminate();
 
-  const { read } = gateway.database;
-  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const ofAccount = { accountId: account, mode: 'live' } as const;
-  const sums = await sumActivity(read, {
-    ...ofAccount,
-    fromDay: '2020-01-01',
-    toDay: day,
-    by: 'model',
-  });
   assert.deepEqual(
-    sums.map((sum) => [sum.group, sum.outcome, sum.requests, sum.savedMicros, sum.outputTokens]),
+    (await sums()).map((sum) => [
+      sum.group,
+      sum.outcome,
+      sum.requests,
+      sum.savedMicros,
+      sum.outputTokens,
+    ]),
     [
       ['', 'invalid_request', 1, 0, 0],
       ['', 'model_not_found', 1, 0, 0],
@@ -163,46 +139,33 @@ test('hits, replays, errors and provider calls are counted, and stored at shutdo
       ['priced', 'invalid_request', 1, 0, 0],
     ],
   );
+  const ofAccount = { accountId: account, mode: 'live', outcomes: ['failed'], limit: 9 } as const;
+  const { rows } = await listUncharged(read, ofAccount);
   assert.deepEqual(
-    (await listUncharged(read, { ...ofAccount, outcomes: ['failed'], limit: 9 })).rows.map(
-      (error) => [error.requestId, error.modelId, error.path, error.code],
-    ),
+    rows.map((error) => [error.requestId, error.modelId, error.path, error.code]),
     [
       [refused.requestId, '', '/v1/usage', 'invalid_request'],
       [unknown.requestId, '', chat.path, 'model_not_found'],
       [failed.requestId, 'priced', chat.path, 'invalid_request'],
     ],
   );
-  const [openai, ...others] = await readProviders(read, {
-    fromMs: clock.nowMs() - 2 * 3_600_000,
-    toMs: clock.nowMs() + 1,
-  });
-  assert.deepEqual(
-    [openai?.provider, openai?.calls, openai?.failures, openai?.whole?.calls, others],
-    ['openai', 3, 0, 2, []],
-  );
-  assert.equal((await readKeyUses(gateway.database.read, [id])).size, 1);
+  const nowMs = clock.nowMs();
+  const providers = await readProviders(read, { fromMs: nowMs - 2 * 3_600_000, toMs: nowMs + 1 });
+  assert.equal(providers.length, 1);
+  const openai = { provider: 'openai', calls: 3, failures: 0, whole: { calls: 2 } };
+  assert.partialDeepStrictEqual(providers[0], openai);
+  assert.equal((await readKeyUses(read, [id])).size, 1);
 });
 
 test('a retry whose answer was not stored is an error, not a replay that saved something', async (t) => {
   const idempotency = { file_bytes_per_day: 0 };
-  const { clock, gateway } = await start(t, { idempotency }, { storedAnswerBytes: 1 });
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
-  const sent = { key, headers: { 'idempotency-key': 'one' }, body: chat.body({ model: 'priced' }) };
+  const { gateway, ask, sums } = await start(t, { idempotency }, { storedAnswerBytes: 1 });
   gateway.upstream.on(chat.upstreamPath, answer);
-  assert.equal((await gateway.post(chat.path, sent)).status, 200);
-  assert.equal((await gateway.post(chat.path, sent)).status, 409);
+  assert.equal((await ask({}, { 'idempotency-key': 'one' })).status, 200);
+  assert.equal((await ask({}, { 'idempotency-key': 'one' })).status, 409);
   await gateway.program.app.gateway.observe.activity.flush();
-  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const sums = await sumActivity(gateway.database.read, {
-    accountId: account,
-    mode: 'live',
-    fromDay: '2020-01-01',
-    toDay: day,
-    by: 'model',
-  });
-  assert.deepEqual(
-    sums.map((sum) => [sum.outcome, sum.requests, sum.savedMicros]),
-    [['idempotency_body_not_retained', 1, 0]],
-  );
+  const [error, ...others] = await sums();
+  assert.deepEqual(others, []);
+  const expected = { outcome: 'idempotency_body_not_retained', requests: 1, savedMicros: 0 };
+  assert.partialDeepStrictEqual(error, expected);
 });

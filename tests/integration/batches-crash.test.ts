@@ -15,10 +15,13 @@ import {
   kinds,
   stepOf,
 } from '../support/batch-provider.ts';
+import { columnOf } from '../support/column-of.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { jsonOf } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { type Program, startProgram } from '../support/program.ts';
-import { hang, startUpstream, type LocalUpstream } from '../support/upstream.ts';
+import { rowsOf } from '../support/rows.ts';
+import { hang, startUpstream } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 import { scaled } from '../support/volume.ts';
 
@@ -38,13 +41,8 @@ const stores = scaled([onSqlite], [onSqlite, onPostgres]);
 
 for (const { name, gateways, databaseUrl } of stores)
   test(`a batch of ${lines} lines on ${name} is exact under ${kills} kills`, async (t) => {
-    const upstream = await startUpstream(t);
+    const { upstream, programs, program, setup, made } = await start(t, gateways, databaseUrl);
     upstream.on('/local/v1/chat/completions', answerNumbered);
-    const programs = await startAll(t, { upstream, gateways, databaseUrl: await databaseUrl() });
-    const [program] = programs as [Program, ...Program[]];
-    const setup = new TestGateway(program, upstream);
-    t.after(() => setup.database.close());
-    const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
     const heldMicros = async () => (await setup.balance(made.account)).heldMicros;
 
     const fileId = await upload(program, made.key, () => 'numbered');
@@ -70,44 +68,21 @@ for (const { name, gateways, databaseUrl } of stores)
       await victim.kill();
       await victim.start();
     }
-    const done = await until(async () => {
-      const reply = await setup.get(`/v1/batches/${batch.id}`, { key: made.key });
-      const { status, ...fields } = reply.json<{ status: string; output_file_id: string }>();
-      return status === 'completed' && fields;
-    }, hangMs);
-
-    const output = await setup.get(`/v1/files/${done.output_file_id}/content`, { key: made.key });
-    const answered = output.text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Answered);
-    assert.deepEqual(
-      answered.map((line) => line.custom_id),
-      numbers.map((number) => `line-${number}`),
+    const answered = await outputOf(setup, made.key, batch.id);
+    const charges = await rowsOf(setup.database, 'charges', { key_id: made.id });
+    assert.equal(charges.length, lines);
+    const costs = new Map(charges.map((charge) => [charge.id, Number(charge.cost_micros)]));
+    const expected = answered.map(
+      ({ response }, index) => [response.request_id, tokensOf(index + 1)] as const,
     );
-    const charges = await setup.database.read
-      .selectFrom('charges')
-      .select(['id', 'cost_micros'])
-      .where('key_id', '=', made.id)
-      .orderBy('id')
-      .execute();
-    assert.deepEqual(
-      charges.map((charge) => [charge.id, Number(charge.cost_micros)]),
-      answered
-        .map((line, index) => [line.response.request_id, tokensOf(index + 1)] as const)
-        .toSorted(([one], [other]) => (one < other ? -1 : 1)),
-    );
+    assert.deepEqual(costs, new Map(expected));
     const { postedMicros } = await setup.balance(made.account);
     const sum = numbers.reduce((total, number) => total + tokensOf(number), 0);
     assert.equal(postedMicros, 1_000_000_000 - sum);
     await until(async () => (await heldMicros()) === 0, hangMs);
     const killed = upstream.requests.length - lines;
-    const losses = await setup.database.read
-      .selectFrom('entries')
-      .select('id')
-      .where('key_id', '=', made.id)
-      .where('loss_micros', '>', 0 as never)
-      .execute();
+    const entries = await rowsOf(setup.database, 'entries', { key_id: made.id });
+    const losses = entries.filter((entry) => Number(entry.loss_micros) > 0);
     t.diagnostic(`${killed} calls were killed, ${losses.length} booked as losses`);
     assert.ok(killed <= (kills + 1) * threads * linesAtOnce, `${killed} calls were killed`);
     assert.ok(losses.length >= killed, `${losses.length} losses of ${killed} killed calls`);
@@ -139,17 +114,12 @@ const stepMs = 100_000;
 
 for (const { name, gateways, databaseUrl } of stores)
   test(`a passed batch of ${lines} lines on ${name} is exact when killed at every step`, async (t) => {
-    const upstream = await startUpstream(t);
+    const { upstream, programs, program, setup, made } = await start(t, gateways, databaseUrl);
     const providers = new Map(forms.map((form) => [form, new BatchProvider(answerPassed)]));
     upstream.on('*', (response, request) => {
       const [, form, path] = /^\/(\w+)(\/.*)$/.exec(request.path)!;
       return providers.get(form as HostForm)!.script(response, { ...request, path: path! });
     });
-    const programs = await startAll(t, { upstream, gateways, databaseUrl: await databaseUrl() });
-    const [program] = programs as [Program, ...Program[]];
-    const setup = new TestGateway(program, upstream);
-    t.after(() => setup.database.close());
-    const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
     // In any order, at most one of each provider before a kill: they are asked at the same time.
     // On PostgreSQL a killed gateway's lease takes 40 s to end.
     const all = gateways > 1 ? fewSteps : scaled(fewSteps, Object.keys(steps));
@@ -181,21 +151,12 @@ for (const { name, gateways, databaseUrl } of stores)
       for (const one of programs) await one.start();
     };
 
-    const fileId = await upload(
-      program,
-      made.key,
-      (number) => `at-${forms[number % forms.length]}`,
-    );
+    const modelOf = (number: number) => `at-${forms[number % forms.length]}`;
+    const fileId = await upload(program, made.key, modelOf);
     const body = { input_file_id: fileId, endpoint, completion_window: '24h' };
-    const { id } = (await setup.post('/v1/batches', { key: made.key, body })).json<{
-      id: string;
-    }>();
-    const charged = () =>
-      setup.database.read
-        .selectFrom('charges')
-        .select('cost_micros')
-        .where('key_id', '=', made.id)
-        .execute();
+    const sent = setup.post('/v1/batches', { key: made.key, body });
+    const { id } = await jsonOf<{ id: string }>(sent);
+    const charged = () => rowsOf(setup.database, 'charges', { key_id: made.id });
     const formsLeft = () => forms.filter((form) => left.get(form)!.size > 0);
     for (let due = formsLeft(); due.length > 0; due = formsLeft()) {
       const most = Math.min(due.length, jobsMax);
@@ -210,29 +171,15 @@ for (const { name, gateways, databaseUrl } of stores)
     // In the middle of the results, too.
     await until(async () => (await charged()).length > lines / 4, stepMs);
     await restart();
-    const done = await until(async () => {
-      const reply = await setup.get(`/v1/batches/${id}`, { key: made.key });
-      const { status, ...fields } = reply.json<{ status: string; output_file_id: string }>();
-      return status === 'completed' && fields;
-    }, hangMs);
-    const output = await setup.get(`/v1/files/${done.output_file_id}/content`, { key: made.key });
-    assert.deepEqual(
-      output.text
-        .trimEnd()
-        .split('\n')
-        .map((line) => (JSON.parse(line) as Answered).custom_id),
-      numbers.map((number) => `line-${number}`),
-    );
+    await outputOf(setup, made.key, id);
     const billed = [...providers.values()].flatMap((provider) => provider.billed);
     assert.equal(new Set(billed.map(([line]) => line)).size, lines);
     assert.equal(billed.length, lines, 'no line runs twice at a provider');
     const billMicros = billed.reduce((sum, [, micros]) => sum + micros, 0);
     const costs = await charged();
     assert.equal(costs.length, lines);
-    assert.equal(
-      costs.reduce((sum, { cost_micros: cost }) => sum + Number(cost), 0),
-      billMicros,
-    );
+    const chargedMicros = costs.reduce((sum, { cost_micros: cost }) => sum + Number(cost), 0);
+    assert.equal(chargedMicros, billMicros);
     const balance = await setup.balance(made.account);
     assert.equal(balance.postedMicros, 1_000_000_000 - billMicros);
     assert.equal(balance.heldMicros, 0);
@@ -269,54 +216,59 @@ async function answerNumbered(
   );
 }
 
-type ToStart = {
-  readonly upstream: LocalUpstream;
-  readonly gateways: number;
-  readonly databaseUrl: string | undefined;
-};
-
-async function startAll(t: TestContext, { upstream, gateways, databaseUrl }: ToStart) {
+async function start(
+  t: TestContext,
+  gateways: number,
+  databaseUrlOf: () => Promise<string | undefined>,
+) {
+  const upstream = await startUpstream(t);
+  const databaseUrl = await databaseUrlOf();
+  const [local, ...hosts] = [
+    ['local', { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' }],
+    ...forms.map((form) => {
+      const base = `${upstream.url}/${form}${/anthropic|gemini/.test(form) ? '' : '/v1'}`;
+      return [form, { kind: kinds[form], base_url: base, api_key: 'sk-1' }] as const;
+    }),
+  ] as const;
+  const models = forms.map((form) => {
+    const route = { provider: form, model: 'm', ...(form === 'openai' && { api: 'chat' }) };
+    return [`at-${form}`, { prices: inBatches, routes: [route] }] as const;
+  });
+  const numbered = { prices: { input: 1, output: 0 }, routes: [{ provider: 'local', model: 'm' }] };
+  const config = {
+    providers: Object.fromEntries([local, ...hosts]) as object,
+    models: { numbered, ...Object.fromEntries(models) },
+    log: { level: 'error' },
+    server: { threads },
+  };
   const programs: Program[] = [];
   for (let index = 0; index < gateways; index += 1) {
-    const program = await startProgram({
-      ...(databaseUrl && { databaseUrl }),
-      config: {
-        providers: {
-          local: {
-            kind: 'openai-compatible',
-            base_url: `${upstream.url}/local/v1`,
-            api_key: 'none',
-          },
-          ...Object.fromEntries(
-            forms.map((form) => {
-              const base = `${upstream.url}/${form}${/anthropic|gemini/.test(form) ? '' : '/v1'}`;
-              return [form, { kind: kinds[form], base_url: base, api_key: 'sk-1' }];
-            }),
-          ),
-        },
-        models: {
-          numbered: {
-            prices: { input: 1, output: 0 },
-            routes: [{ provider: 'local', model: 'm' }],
-          },
-          ...Object.fromEntries(
-            forms.map((form) => [
-              `at-${form}`,
-              {
-                prices: inBatches,
-                routes: [{ provider: form, model: 'm', ...(form === 'openai' && { api: 'chat' }) }],
-              },
-            ]),
-          ),
-        },
-        log: { level: 'error' },
-        server: { threads },
-      },
-    });
+    const program = await startProgram({ ...(databaseUrl && { databaseUrl }), config });
     t.after(() => program.stop());
     programs.push(program);
   }
-  return programs;
+  const [program] = programs as [Program, ...Program[]];
+  const setup = new TestGateway(program, upstream);
+  t.after(() => setup.database.close());
+  const made = await setup.makeKey({ mode: 'live', creditUsd: 1_000 });
+  return { upstream, programs, program, setup, made };
+}
+
+/** Waits for the batch's end, and returns the answers of all lines, in order. */
+async function outputOf(setup: TestGateway, key: string, id: string): Promise<Answered[]> {
+  type Batch = { status: string; output_file_id: string };
+  const done = await until(async () => {
+    const batch = (await setup.get(`/v1/batches/${id}`, { key })).json<Batch>();
+    return batch.status === 'completed' && batch;
+  }, hangMs);
+  const { text } = await setup.get(`/v1/files/${done.output_file_id}/content`, { key });
+  const answered = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Answered);
+  const expected = numbers.map((number) => `line-${number}`);
+  assert.deepEqual(columnOf(answered, 'custom_id'), expected);
+  return answered;
 }
 
 async function upload(
@@ -324,17 +276,11 @@ async function upload(
   key: string,
   modelOf: (number: number) => string,
 ): Promise<string> {
-  const text = numbers.map((number) =>
-    JSON.stringify({
-      custom_id: `line-${number}`,
-      method: 'POST',
-      url: endpoint,
-      body: {
-        model: modelOf(number),
-        messages: [{ role: 'user', content: `number ${number} ${'word '.repeat(200)}` }],
-      },
-    }),
-  );
+  const text = numbers.map((number) => {
+    const content = `number ${number} ${'word '.repeat(200)}`;
+    const body = { model: modelOf(number), messages: [{ role: 'user', content }] };
+    return JSON.stringify({ custom_id: `line-${number}`, method: 'POST', url: endpoint, body });
+  });
   const form = new FormData();
   form.set('purpose', 'batch');
   form.set('file', new Blob([text.join('\n')]), 'lines.jsonl');

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { micros } from '../../src/lib/money.ts';
+import { columnOf } from '../support/column-of.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway } from '../support/gateway.ts';
+import { type KeyOptions, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
@@ -30,6 +31,8 @@ const gateway = await startGateway(
 );
 after(() => gateway.stop());
 
+const liveKey = (options: KeyOptions = {}) =>
+  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
 const messages = endpoint('messages');
 const answer = {
   id: 'msg_1',
@@ -58,19 +61,14 @@ const secondsAt = (text: string) => String(Date.parse(text) / 1_000);
 const midnight = () => new Date(new Date(clock.nowMs()).setUTCHours(24, 0, 0, 0)).toISOString();
 
 test('an answer says how much of the fullest cap is used', async () => {
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    dailyCapMicros: micros(51_000),
-    monthlyCapMicros: micros(900_000),
-  });
+  const caps = { dailyCapMicros: micros(51_000), monthlyCapMicros: micros(900_000) };
+  const { key } = await liveKey(caps);
   const reset = secondsAt(midnight());
   const common = { 'representative-claim': 'overage', reset, 'overage-reset': reset };
   const warned = { status: 'allowed_warning', 'overage-status': 'allowed_warning' };
+  const allowed = { ...common, status: 'allowed', 'overage-status': 'allowed' };
   const expected = [
-    { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.19' },
-    { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.39' },
-    { ...common, status: 'allowed', 'overage-status': 'allowed', 'overage-utilization': '0.58' },
+    ...['0.19', '0.39', '0.58'].map((used) => ({ ...allowed, 'overage-utilization': used })),
     { ...common, ...warned, 'overage-utilization': '0.78', 'overage-surpassed-threshold': '0.75' },
   ];
   // None is used yet: of equal caps the one that resets last.
@@ -98,7 +96,7 @@ test('the provider’s own limits never reach the client', async () => {
     response.setHeader('anthropic-ratelimit-requests-remaining', '3');
     return answerJson(answer)(response, request);
   });
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key } = await liveKey();
   const reply = await gateway.ask(messages, key, whole);
   assert.deepEqual([reply.status, notices(reply)], [200, {}]);
 });
@@ -109,7 +107,7 @@ test('the refusal at a cap says so in the headers that the client stops at', asy
     ['monthly', { monthlyCapMicros: micros(costMicros) }, nextMonth()],
   ] as const;
   for (const [period, cap, resetsAt] of caps) {
-    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5, ...cap });
+    const { key } = await liveKey(cap);
     const reply = await gateway.ask(messages, key, { max_tokens: 60_000 });
     assert.deepEqual([reply.status, reply.error.type], [429, 'billing_error']);
     assert.ok(reply.error.message.includes(resetsAt), reply.error.message);
@@ -127,39 +125,24 @@ test('the refusal at a cap says so in the headers that the client stops at', asy
 });
 
 test('the spending of a key is told in cents, with the cap that the headers describe', async () => {
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    dailyCapMicros: micros(50_000),
-    monthlyCapMicros: micros(900_000),
-  });
+  const caps = { dailyCapMicros: micros(50_000), monthlyCapMicros: micros(900_000) };
+  const { key } = await liveKey(caps);
   for (let times = 0; times < 2; times++) await gateway.ask(messages, key, whole);
   const reply = await gateway.get('/api/oauth/usage?skip_spend=1', { key });
   assert.equal(reply.headers['cache-control'], 'no-store');
   const row = { kind: 'spend', severity: 'normal' };
+  const usage = { is_enabled: true, currency: 'USD' };
   assert.deepEqual(reply.json(), {
-    extra_usage: {
-      is_enabled: true,
-      monthly_limit: 5,
-      used_credits: 2,
-      utilization: 40,
-      currency: 'USD',
-    },
+    extra_usage: { ...usage, monthly_limit: 5, used_credits: 2, utilization: 40 },
     limits: [
       { ...row, group: 'daily', percent: 40, resets_at: midnight(), is_active: true },
       { ...row, group: 'monthly', percent: 2, resets_at: nextMonth(), is_active: false },
     ],
   });
-  const { key: free } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key: free } = await liveKey();
   await gateway.ask(messages, free, whole);
   assert.deepEqual((await gateway.get('/api/oauth/usage', { key: free })).json(), {
-    extra_usage: {
-      is_enabled: true,
-      monthly_limit: null,
-      used_credits: 1,
-      utilization: null,
-      currency: 'USD',
-    },
+    extra_usage: { ...usage, monthly_limit: null, used_credits: 1, utilization: null },
     limits: [],
   });
 });
@@ -167,17 +150,10 @@ test('the spending of a key is told in cents, with the cap that the headers desc
 test('thirty-one counts at once use none of the requests a minute, nor of the requests at once', async () => {
   const count = '/v1/messages/count_tokens';
   gateway.upstream.on(count, answerJson({ input_tokens: 3 }));
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    requestsPerMinute: 2,
-    concurrentRequests: 1,
-  });
+  const { key } = await liveKey({ requestsPerMinute: 2, concurrentRequests: 1 });
   const { max_tokens: _, ...body } = messages.body() as { max_tokens: number };
-  const counts = await Promise.all(
-    Array.from({ length: 31 }, () => gateway.post(count, { key, body })),
-  );
-  assert.deepEqual(new Set(counts.map(({ status }) => status)), new Set([200]));
+  const sent = Array.from({ length: 31 }, () => gateway.post(count, { key, body }));
+  assert.deepEqual(new Set(columnOf(await Promise.all(sent), 'status')), new Set([200]));
   const reply = await gateway.ask(messages, key, whole);
   assert.deepEqual([reply.status, reply.headers['x-ratelimit-remaining-requests']], [200, '1']);
 });
@@ -204,10 +180,9 @@ test('it is greeted without a key, and what is missing ends at once', async () =
   const { key } = await gateway.makeKey({});
   assert.equal((await gateway.get('/managed/settings', { key })).status, 404);
   const missing = await gateway.post('/v1/messages/cache_touch', { key, body: {} });
-  assert.deepEqual(
-    [missing.status, missing.error.type, missing.headers['x-should-retry']],
-    [501, 'not_supported', 'false'],
-  );
+  const { status, error, headers } = missing;
+  assert.deepEqual([status, error.type], [501, 'not_supported']);
+  assert.equal(headers['x-should-retry'], 'false');
   const wrong = await gateway.ask(messages, 'tg_live_wrong');
   assert.deepEqual([wrong.status, wrong.headers['x-should-retry']], [401, 'false']);
 });
@@ -226,39 +201,28 @@ const words = [
   'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
   'Too much media: 3 document pages + 120 images > 100',
 ];
-const places = {
-  'on-messages': [
-    '/v1/messages',
-    (message: string) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
-  ],
-  'on-responses': [
-    '/v1/responses',
-    (message: string) => ({
-      error: { message, type: 'invalid_request_error', param: null, code: null },
-    }),
-  ],
-  'on-chat': [
-    '/local/v1/chat/completions',
-    (message: string) => ({ error: { message, type: 'invalid_request_error' } }),
-  ],
-  'on-gemini': [
-    '/v1beta/models/m:generateContent',
-    (message: string) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
-  ],
-} as const;
+const type = 'invalid_request_error';
+const places = [
+  ['on-messages', '/v1/messages', { type }],
+  ['on-responses', '/v1/responses', { type, param: null, code: null }],
+  ['on-chat', '/local/v1/chat/completions', { type }],
+  ['on-gemini', '/v1beta/models/m:generateContent', { code: 400, status: 'INVALID_ARGUMENT' }],
+] as const;
 
-for (const [name, [path, body]] of Object.entries(places))
+for (const [name, path, error] of places)
   test(`the words that it acts on arrive unchanged from a provider of ${name}`, async () => {
-    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+    const { key } = await liveKey();
     const streamed = path.replace(':generateContent', ':streamGenerateContent');
     for (const message of words)
       for (const stream of [false, true]) {
-        gateway.upstream.on(stream ? streamed : path, answerStatus(400, { body: body(message) }));
+        const body = {
+          ...(name === 'on-messages' && { type: 'error' }),
+          error: { ...error, message },
+        };
+        gateway.upstream.on(stream ? streamed : path, answerStatus(400, { body }));
         const reply = await gateway.ask(messages, key, { model: name, stream });
-        assert.deepEqual(
-          [reply.status, reply.error.type, reply.error.message],
-          [400, 'invalid_request_error', message],
-        );
+        const { status, error: got } = reply;
+        assert.deepEqual([status, got.type, got.message], [400, type, message]);
       }
   });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { listChanges } from '../../src/domain/audit/audit-log.ts';
 import type { Key, NewKey } from '../../src/management/contract/keys.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
+import { columnOf } from '../support/column-of.ts';
 import { everyRow, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -19,10 +20,8 @@ let owner: DashboardClient;
 
 before(async () => {
   clock = new TestClock();
-  gateway = await startGateway(
-    { aliases: { fast: 'gpt-6-luna' }, limits: { requests_per_minute: 600 } },
-    { clock },
-  );
+  const limits = { requests_per_minute: 600 };
+  gateway = await startGateway({ aliases: { fast: 'gpt-6-luna' }, limits }, { clock });
   owner = await signIn(gateway, { role: 'owner' });
 });
 after(() => gateway.stop());
@@ -48,21 +47,14 @@ test('a key is created with every control, shown once, and works', async () => {
   assert.match(secret, /^tg_test_\w{38}$/);
   assert.match(createdAt, /^\d{4}-.*Z$/);
   assert.deepEqual(fields, {
-    mode: 'test',
+    ...body,
     name: 'Build',
     hint: `tg_test_…${secret.slice(-4)}`,
     state: 'active',
-    daily_cap_micros: 5_000_000,
-    monthly_cap_micros: 50_000_000,
     models: ['gpt-6-luna', 'gpt-image-flare', 'web-search'],
     scopes: ['run', 'images'],
-    requests_per_minute: 60,
-    tokens_per_minute: 100_000,
-    concurrent_requests: 4,
     allowed_addresses: ['127.0.0.0/8', '::1'],
     expires_at: '2099-01-31T16:00:00.000Z',
-    body_days: 2,
-    cache_marks: false,
     last_used_at: null,
     owner: { user_id: owner.userId, name: 'Test User' },
     disabled_at: null,
@@ -70,19 +62,15 @@ test('a key is created with every control, shown once, and works', async () => {
   });
   assert.deepEqual([today.spent_micros, month.held_micros], [0, 0]);
   const now = new Date(clock.nowMs());
-  assert.equal(
-    month.resets_at,
-    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString(),
-  );
+  const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
+  assert.equal(month.resets_at, next.toISOString());
   const reply = await ok(ask(secret));
   const seen = await read(id);
   assert.equal(seen.today.spent_micros, reply.costMicros);
   assert.equal(seen.this_month.spent_micros, reply.costMicros);
   for (const path of ['/keys?mode=test', `/keys/${id}`]) {
-    assert.ok(
-      !(await owner.get(`/accounts/${owner.account}${path}`)).text.includes(secret),
-      'it is shown once',
-    );
+    const { text } = await owner.get(`/accounts/${owner.account}${path}`);
+    assert.ok(!text.includes(secret), 'it is shown once');
   }
 });
 
@@ -144,27 +132,21 @@ test('a cap and a model list apply to the next request and can be removed', asyn
   const forbidden = await within5s(secret, (reply) => reply.status !== 429);
   assert.deepEqual([forbidden.status, forbidden.error.code], [403, 'model_not_allowed_for_key']);
   await change(key.id, { models: null, allowed_addresses: ['192.0.2.1'] });
-  assert.equal(
-    (await within5s(secret, (reply) => reply.error.code !== 'model_not_allowed_for_key')).error
-      .code,
-    'address_not_allowed',
-  );
+  const away = await within5s(secret, (reply) => reply.error.code !== 'model_not_allowed_for_key');
+  assert.equal(away.error.code, 'address_not_allowed');
   await change(key.id, { allowed_addresses: null });
   await within5s(secret, (reply) => reply.status === 200);
-  const now = await read(key.id);
-  assert.deepEqual(
-    { ...now, today: null, this_month: null, last_used_at: null },
-    { ...key, today: null, this_month: null, last_used_at: null },
-  );
+  const unused = { today: null, this_month: null, last_used_at: null };
+  assert.deepEqual({ ...(await read(key.id)), ...unused }, { ...key, ...unused });
 });
 
 test('the key used last is the active one with the newest request, else the newest key', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const { account } = member;
+  type LastUsed = { readonly key: Key | null };
   const lastUsed = async (mode: string) =>
-    (await member.get(`/accounts/${account}/key-last-used?mode=${mode}`)).json<{
-      readonly key: Key | null;
-    }>().key?.name;
+    (await member.get(`/accounts/${account}/key-last-used?mode=${mode}`)).json<LastUsed>().key
+      ?.name;
   const use = async ({ key }: { readonly key: string }) => {
     await clock.advance(1_000);
     await ok(ask(key));
@@ -177,11 +159,8 @@ test('the key used last is the active one with the newest request, else the newe
   assert.equal(await lastUsed('test'), undefined);
   const old = await gateway.makeKey({ account, name: 'Old' });
   await clock.advance(1_000);
-  const busy = await gateway.makeKey({
-    account,
-    name: 'Busy',
-    expiresAtMs: clock.nowMs() + 60_000,
-  });
+  const expiresAtMs = clock.nowMs() + 60_000;
+  const busy = await gateway.makeKey({ account, name: 'Busy', expiresAtMs });
   await clock.advance(1_000);
   await gateway.makeKey({ account, name: 'New' });
   assert.equal(await lastUsed('test'), 'New');
@@ -202,34 +181,24 @@ test('a disabled key gets 401 within five seconds until it is enabled; a revoked
   const refused = await within5s(secret, (reply) => reply.status !== 200);
   assert.deepEqual([refused.status, refused.error.code], [401, 'invalid_api_key']);
   assert.match(refused.error.message, /disabled/);
-  assert.equal(
-    (await act(key.id, 'disable')).disabled_at,
-    disabled.disabled_at,
-    'a second time changes nothing',
-  );
-  assert.equal(
-    (await change(key.id, { name: 'Paused still' })).state,
-    'disabled',
-    'it can be changed meanwhile',
-  );
+  const again = await act(key.id, 'disable');
+  assert.equal(again.disabled_at, disabled.disabled_at, 'a second time changes nothing');
+  const renamed = await change(key.id, { name: 'Paused still' });
+  assert.equal(renamed.state, 'disabled', 'it can be changed meanwhile');
   assert.equal((await act(key.id, 'enable')).state, 'active');
   await within5s(secret, (reply) => reply.status === 200);
   const revoked = await act(key.id, 'revoke');
   assert.equal(revoked.state, 'revoked');
   const ended = await within5s(secret, (reply) => reply.status !== 200);
   assert.deepEqual([ended.status, ended.error.code], [401, 'invalid_api_key']);
-  assert.equal(
-    (await act(key.id, 'revoke')).revoked_at,
-    revoked.revoked_at,
-    'a second time changes nothing',
-  );
+  const twice = await act(key.id, 'revoke');
+  assert.equal(twice.revoked_at, revoked.revoked_at, 'a second time changes nothing');
   for (const reply of [
     await owner.post(`${keys(key.id)}/enable`),
     await owner.post(`${keys(key.id)}/disable`),
     await owner.patch(keys(key.id), { name: 'Back' }),
-  ]) {
+  ])
     assert.deepEqual([reply.status, reply.error.code], [409, 'conflict']);
-  }
 });
 
 test('the key list covers one mode, with search by name and last characters, state filter and pages', async () => {
@@ -249,10 +218,7 @@ test('the key list covers one mode, with search by name and last characters, sta
   assert.deepEqual(await names('mode=live&state=disabled&state=active&search=%203'), ['c 3']);
   const path = `/accounts/${client.account}/keys?mode=live&limit=3`;
   const seen = await everyRow<Key>((one) => client.get(one), path);
-  assert.deepEqual(
-    seen.map(({ name }) => name),
-    ['d off', 'c 3', 'b 2', 'a 1'],
-  );
+  assert.deepEqual(columnOf(seen, 'name'), ['d off', 'c 3', 'b 2', 'a 1']);
   for (const [query, param] of [
     ['', 'mode'],
     ['mode=live&cursor=x', 'cursor'],
@@ -277,37 +243,20 @@ testOn('sqlite', 'a member sees the limits that keys have by default', async () 
 test('every change is in the audit log once, with the previous values and without the key text', async () => {
   const client = await signIn(gateway, { role: 'owner', email: 'auditor@example.com' });
   const path = `/accounts/${client.account}/keys`;
-  const { key, secret } = (
-    await client.post(path, { mode: 'test', name: 'Watched' })
-  ).json<NewKey>();
+  const { key, secret } = await make({ mode: 'test', name: 'Watched' }, client);
   await client.patch(`${path}/${key.id}`, { name: 'Watched', daily_cap_micros: 7 });
   await client.patch(`${path}/${key.id}`, { daily_cap_micros: 7 });
-  await client.post(`${path}/${key.id}/disable`);
-  await client.post(`${path}/${key.id}/enable`);
-  await client.post(`${path}/${key.id}/revoke`);
-  await client.post(`${path}/${key.id}/revoke`);
-  const page = await listChanges(gateway.database.read, {
-    accountId: client.account,
-    action: 'key.',
-    limit: 50,
-    cursor: null,
-  });
+  for (const action of ['disable', 'enable', 'revoke', 'revoke'])
+    await client.post(`${path}/${key.id}/${action}`);
+  const asked = { accountId: client.account, action: 'key.', limit: 50, cursor: null };
+  const page = await listChanges(gateway.database.read, asked);
   const entries = page!.entries.toReversed();
-  assert.deepEqual(
-    entries.map(({ action }) => action),
-    ['key.create', 'key.update', 'key.disable', 'key.enable', 'key.revoke'],
-  );
-  for (const entry of entries) {
-    assert.equal(entry.subject, key.id);
-    assert.deepEqual(
-      [entry.actor.kind, entry.actor.id, entry.actor.name],
-      ['user', client.userId, 'auditor@example.com'],
-    );
-  }
-  assert.deepEqual(
-    [entries[1]!.before, entries[1]!.after],
-    [{ daily_cap_micros: null }, { daily_cap_micros: 7 }],
-  );
+  const expected = ['key.create', 'key.update', 'key.disable', 'key.enable', 'key.revoke'];
+  assert.deepEqual(columnOf(entries, 'action'), expected);
+  const actor = { kind: 'user', id: client.userId, name: 'auditor@example.com' };
+  for (const entry of entries) assert.partialDeepStrictEqual(entry, { subject: key.id, actor });
+  const { before: earlier, after: later } = entries[1]!;
+  assert.deepEqual([earlier, later], [{ daily_cap_micros: null }, { daily_cap_micros: 7 }]);
   assert.ok(!JSON.stringify(entries).includes(secret));
 });
 
@@ -325,9 +274,8 @@ async function read(id: string): Promise<Key> {
 
 async function list(query: string, client = owner): Promise<Key[]> {
   const mode = query.includes('mode=') ? '' : 'mode=test&';
-  return (await client.get(`/accounts/${client.account}/keys?${mode}${query}`)).json<{
-    data: Key[];
-  }>().data;
+  const reply = await client.get(`/accounts/${client.account}/keys?${mode}${query}`);
+  return reply.json<{ data: Key[] }>().data;
 }
 
 async function change(id: string, body: object): Promise<Key> {
@@ -356,11 +304,9 @@ async function within5s(key: string, isExpected: (reply: Reply) => boolean): Pro
 test('keys are sorted by spend of the UTC day and month, and by last use', async () => {
   const client = await signIn(gateway);
   const { account } = client;
-  const [one, two, idle] = [
-    await gateway.makeKey({ account, name: 'One' }),
-    await gateway.makeKey({ account, name: 'Two' }),
-    await gateway.makeKey({ account, name: 'Idle' }),
-  ];
+  const one = await gateway.makeKey({ account, name: 'One' });
+  const two = await gateway.makeKey({ account, name: 'Two' });
+  const idle = await gateway.makeKey({ account, name: 'Idle' });
   await gateway.makeKey({ name: 'Of another account' });
   const spend = async (key: string, model: string) =>
     (await gateway.post(chat.path, { key, body: chat.body({ model }) })).costMicros!;

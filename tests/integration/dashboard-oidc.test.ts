@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Provider } from 'oidc-provider';
+import { columnOf } from '../support/column-of.ts';
 import { type DashboardClient, invite, signIn, visitor } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { actionsOf, rowsOf, setRows } from '../support/rows.ts';
@@ -29,7 +30,6 @@ let open: TestGateway;
 let ahead: TestGateway;
 before(async () => {
   mailbox = await startMailbox();
-  const callbacks: string[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,11 +43,11 @@ before(async () => {
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
     startGateway(config, { clock: new TestClock(Date.now() + 30 * 60_000) }),
   ]);
-  callbacks.push(
-    ...[closed, open, ahead].map(({ url }) => `${url}/dashboard-api/auth/callback/oidc`),
+  const redirect_uris = columnOf([closed, open, ahead], 'url').map(
+    (url) => `${url}/dashboard-api/auth/callback/oidc`,
   );
   const provider = new Provider(issuer, {
-    clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris: callbacks }],
+    clients: [{ client_id: 'gate', client_secret: 'provider-secret', redirect_uris }],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     conformIdTokenClaims: false,
     findAccount: async (_context: unknown, id: string) => ({
@@ -138,12 +138,8 @@ let count = 0;
 function person(claims: Claims = {}): { readonly sub: string; readonly email: string } {
   count += 1;
   const email = `person${count}@example.com`;
-  people.set(`sub${count}`, {
-    email: email.toUpperCase(),
-    email_verified: true,
-    name: `Person ${count}`,
-    ...claims,
-  });
+  const stated = { email: email.toUpperCase(), email_verified: true, name: `Person ${count}` };
+  people.set(`sub${count}`, { ...stated, ...claims });
   return { sub: `sub${count}`, email };
 }
 
@@ -158,36 +154,24 @@ test("an existing user is matched by the confirmed address first, then by the pr
   await passThrough(later, sub);
   assert.equal(await nameOf(later), email);
   const rows = await rowsOf(closed.database, 'user_credentials', { user_id: known.userId });
-  assert.ok(
-    rows.every((row) =>
-      Object.entries(row).every(([name, value]) => !name.endsWith('token') || value === null),
-    ),
-  );
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row)))
+    if (name.endsWith('token')) assert.equal(value, null);
 });
 
 test('an address that the provider has not verified signs nobody in', async () => {
-  for (const claims of [
-    { email_verified: false },
-    { email_verified: undefined },
-    { email_verified: 'false' },
-    { email: undefined },
-  ]) {
+  for (const [claims, error] of [
+    [{ email_verified: false }, 'account_not_linked'],
+    [{ email_verified: undefined }, 'account_not_linked'],
+    [{ email_verified: 'false' }, 'account_not_linked'],
+    [{ email: undefined }, 'email_not_verified'],
+  ] as const) {
     const { sub, email } = person(claims);
     await signIn(closed, { email });
-    const client = visitor(closed);
-    const error =
-      claims.email_verified === undefined && 'email' in claims
-        ? 'email_not_verified'
-        : 'account_not_linked';
-    assert.equal(await passThrough(client, sub), `/sign-in?error=${error}`, JSON.stringify(claims));
-    assert.equal(await nameOf(client), null);
-    const stranger = visitor(open);
-    assert.equal(
-      await passThrough(stranger, sub),
-      '/sign-in?error=email_not_verified',
-      JSON.stringify(claims),
-    );
-    assert.equal(await nameOf(stranger), null);
+    const [client, stranger] = [visitor(closed), visitor(open)];
+    const where = JSON.stringify(claims);
+    assert.equal(await passThrough(client, sub), `/sign-in?error=${error}`, where);
+    assert.equal(await passThrough(stranger, sub), '/sign-in?error=email_not_verified', where);
+    for (const one of [client, stranger]) assert.equal(await nameOf(one), null);
   }
 });
 
@@ -221,11 +205,9 @@ test('a new user gets in only when sign-up is open, with one account and one cre
   const clients = [visitor(open), visitor(open)];
   for (const client of clients) assert.equal(await passThrough(client, sub), '/');
   assert.equal(await nameOf(clients[1]!), email);
-  const { accounts } = (await clients[1]!.get('/session')).json<{
-    accounts: { id: string; role: string }[];
-  }>();
-  assert.equal(accounts.length, 1);
-  assert.equal(accounts[0]!.role, 'owner');
+  type Session = { accounts: { id: string; role: string }[] };
+  const { accounts } = (await clients[1]!.get('/session')).json<Session>();
+  assert.deepEqual(columnOf(accounts, 'role'), ['owner']);
   assert.equal((await open.balance(accounts[0]!.id)).availableMicros, 1_000_000);
 });
 
@@ -237,20 +219,15 @@ test('a first sign-in through a provider fails without its audit row', async () 
   const untouched = await allRows(open.database);
   for (const one of [sub, knownSub]) {
     const callback = await callbackOf(stranger, one);
-    const reply = await whileRefusingAuditRows(open.database, () =>
-      stranger.get(callback.slice(callback.indexOf('/auth/callback'))),
-    );
-    assert.ok(
-      reply.status >= 500 || reply.headers.location!.includes('error='),
-      `${reply.status} ${reply.headers.location}`,
-    );
+    const returning = () => stranger.get(callback.slice(callback.indexOf('/auth/callback')));
+    const reply = await whileRefusingAuditRows(open.database, returning);
+    const { location } = reply.headers;
+    assert.ok(reply.status >= 500 || location!.includes('error='), `${reply.status} ${location}`);
     assert.equal(await nameOf(stranger), null);
   }
-  const changed = changedTables(untouched, await allRows(open.database));
-  assert.deepEqual(
-    changed.filter((name) => name !== 'user_verifications'),
-    [],
-  );
+  const changed = new Set(changedTables(untouched, await allRows(open.database)));
+  changed.delete('user_verifications');
+  assert.deepEqual([...changed], []);
   for (const one of [sub, knownSub]) assert.equal(await passThrough(visitor(open), one), '/');
   const byUser = (actor_name: string) => actionsOf(open.database, { actor_name });
   assert.deepEqual(await byUser(email), ['account.create', 'user.link-provider']);
@@ -262,10 +239,8 @@ test('an invited person signs in through the provider and accepts', async () => 
   const owner = await signIn(closed);
   const { token } = await invite(owner, email);
   const client = visitor(closed);
-  assert.equal(
-    await passThrough(client, sub, `/invitation?token=${token}`),
-    `/invitation?token=${token}`,
-  );
+  const next = `/invitation?token=${token}`;
+  assert.equal(await passThrough(client, sub, next), next);
   await ok(client.post('/auth/invitation/accept', { token }));
   assert.partialDeepStrictEqual((await client.get('/session')).json(), {
     accounts: [{ id: owner.account, role: 'member' }],
@@ -297,14 +272,9 @@ test("the provider's answer works once, unchanged, in the browser that started t
 test('the return address leads into the dashboard only', async () => {
   const { sub, email } = person();
   await signIn(closed, { email });
-  for (const next of [
-    'https://evil.example/',
-    '//evil.example/',
-    '/\\evil.example',
-    'javascript:alert(1)',
-  ]) {
+  const outside = ['https://evil.example/', '//evil.example/', '/\\evil.example'];
+  for (const next of [...outside, 'javascript:alert(1)'])
     assert.equal(await passThrough(visitor(closed), sub, next), '/', next);
-  }
   // `URL` resolves these to paths that browsers read as another site.
   for (const next of ['/x/..//evil.example', '/x/..//a//evil.example', '/%2e//a//evil.example'])
     assert.match(await passThrough(visitor(closed), sub, next), /^\/(?![/\\])/, next);
@@ -315,8 +285,8 @@ test('a fresh sign-in at the provider confirms one call; a session there does no
   await signIn(closed, { email, operator: true });
   const client = visitor(closed);
   const jar = new Map<string, string>();
-  const makeKey = () =>
-    client.post('/operator/admin-keys', { name: 'A shop', scopes: ['accounts:read'] });
+  const body = { name: 'A shop', scopes: ['accounts:read'] };
+  const makeKey = () => client.post('/operator/admin-keys', body);
   const visit = async (how: Visit) => {
     const { callback, logins } = await visitProvider(client, sub, { jar, ...how });
     assert.equal(await back(client, callback), how.next ?? '/');
@@ -345,7 +315,6 @@ test('a fresh sign-in at the provider confirms one call; a session there does no
   await visit({ fresh: true });
   const other = await signIn(closed, { operator: true });
   const [proof] = /tollgate\.confirmed=[\w-]+/.exec(client.cookie)!;
-  const body = { name: 'A shop', scopes: ['accounts:read'] };
   const stolen = await other.sendUnconfirmed('POST', '/operator/admin-keys', { body }, proof);
   assert.equal(stolen.error.code, 'confirmation_required', 'a proof is of one session');
 });
@@ -361,18 +330,15 @@ test('a sign-in at the provider a while ago confirms nothing', async () => {
 });
 
 test('a provider outage is reported, and sign-in works again afterwards', async () => {
-  const gateway = await startGateway({
-    oidc: { issuer: 'http://127.0.0.1:9', client_id: 'a', client_secret: 'b' },
-  });
+  const oidc = { issuer: 'http://127.0.0.1:9', client_id: 'a', client_secret: 'b' };
+  const gateway = await startGateway({ oidc });
   try {
     for (let round = 0; round < 2; round++) {
       const reply = await visitor(gateway).post('/auth/oidc', {});
       assert.deepEqual([reply.status, reply.error.code], [503, 'upstream_unavailable']);
     }
-    const features = (await visitor(gateway).get('/session')).json<{
-      features: { oidc_name: string };
-    }>().features;
-    assert.equal(features.oidc_name, 'single sign-on');
+    const session = (await visitor(gateway).get('/session')).json();
+    assert.partialDeepStrictEqual(session, { features: { oidc_name: 'single sign-on' } });
   } finally {
     await gateway.stop();
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { challengeLifetimeMs } from '../../src/domain/users/passkeys/challenges.ts';
 import { passkeysMax } from '../../src/domain/users/passkeys/records.ts';
+import { columnOf } from '../support/column-of.ts';
 import {
   type DashboardClient,
   quickHash,
@@ -29,11 +30,9 @@ let mailbox: Mailbox;
 before(async () => {
   clock = new TestClock();
   mailbox = await startMailbox();
+  const smtp = { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' };
   gateway = await startGateway(
-    {
-      server: { trust_proxy: true, public_url: origin },
-      smtp: { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' },
-    },
+    { server: { trust_proxy: true, public_url: origin }, smtp },
     { clock },
   );
 });
@@ -113,9 +112,8 @@ test('a passkey is added with the password, signs in, is renamed and removed', a
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
   const credential = device.create(options);
-  const { id } = await jsonOf<{ id: string }>(
-    user.post('/profile/passkeys', { name: ' My  laptop ', credential }),
-  );
+  const sent = user.post('/profile/passkeys', { name: ' My  laptop ', credential });
+  const { id } = await jsonOf<{ id: string }>(sent);
   assert.partialDeepStrictEqual(await listed(user), [
     { id, name: 'My laptop', last_used_at: null, host: 'llm.example.com', works_here: true },
   ]);
@@ -140,15 +138,14 @@ test('a passkey is added with the password, signs in, is renamed and removed', a
 
   const named = (name: string) => ({ passkey: id, name });
   const by = user.userId;
-  assert.deepEqual(await auditOf(by, 'user.passkey-add'), [
-    { by, before: null, after: named('My laptop') },
-  ]);
-  assert.deepEqual(await auditOf(by, 'user.passkey-rename'), [
-    { by, before: named('My laptop'), after: named('Old laptop') },
-  ]);
-  assert.deepEqual(await auditOf(by, 'user.passkey-remove'), [
-    { by, before: named('Old laptop'), after: null },
-  ]);
+  for (const [action, earlier, later] of [
+    ['add', null, named('My laptop')],
+    ['rename', named('My laptop'), named('Old laptop')],
+    ['remove', named('Old laptop'), null],
+  ] as const)
+    assert.deepEqual(await auditOf(by, `user.passkey-${action}`), [
+      { by, before: earlier, after: later },
+    ]);
 });
 
 test('with a second factor, adding and removing needs a code, and a sign-in needs none', async () => {
@@ -162,9 +159,8 @@ test('with a second factor, adding and removing needs a code, and a sign-in need
   const backup = { code: backupCodes[0], kind: 'backup' };
   const device = new PasskeyDevice(origin);
   const credential = device.create(await startAdding(user, backup));
-  const { id } = await jsonOf<{ id: string }>(
-    user.post('/profile/passkeys', { name: 'Phone', credential }),
-  );
+  const sent = user.post('/profile/passkeys', { name: 'Phone', credential });
+  const { id } = await jsonOf<{ id: string }>(sent);
   const { reply, client } = await enter(device);
   assert.equal(reply.status, 200);
   assert.equal(await isSignedIn(client), true);
@@ -173,6 +169,7 @@ test('with a second factor, adding and removing needs a code, and a sign-in need
   await ok(user.post(path, { password, ...backup }));
 });
 
+const sevens = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64url');
 const lies: Readonly<Record<string, readonly [Lies, RegExp]>> = {
   'another origin': [{ origin: 'https://llm.example.com.evil.example' }, /another address/],
   'the origin without https': [{ origin: 'http://llm.example.com' }, /another address/],
@@ -182,11 +179,8 @@ const lies: Readonly<Record<string, readonly [Lies, RegExp]>> = {
   'nobody present': [{ isPresent: false }, /not valid/],
   'the type of an addition': [{ type: 'webauthn.create' }, /not valid/],
   'no user': [{ userHandle: null }, /not valid/],
-  'a challenge that we did not make': [
-    { challenge: Buffer.alloc(54, 7).toString('base64url') },
-    /took too long/,
-  ],
-  'an unknown passkey': [{ credentialId: Buffer.alloc(32, 7).toString('base64url') }, /not known/],
+  'a challenge that we did not make': [{ challenge: sevens(54) }, /took too long/],
+  'an unknown passkey': [{ credentialId: sevens(32) }, /not known/],
   'the signature of another key': [{ key: new PasskeyDevice(origin).key }, /not valid/],
 };
 
@@ -203,14 +197,11 @@ const refusedAdditions: Readonly<Record<string, readonly [Lies, RegExp]>> = {
   'no user verification': [{ isVerified: false }, /did not check that it is you/],
   'nobody present': [{ isPresent: false }, /not valid/],
   'the type of a sign-in': [{ type: 'webauthn.get' }, /not valid/],
-  'another challenge': [{ challenge: Buffer.alloc(54, 7).toString('base64url') }, /took too long/],
+  'another challenge': [{ challenge: sevens(54) }, /took too long/],
   // A statement with certificates could name addresses that the library fetches.
   'a statement about its make': [{ format: 'apple' }, /not valid/],
   // { "x5c": [] }
-  certificates: [
-    { format: 'packed', statement: Buffer.from([0xa1, 0x63, 0x78, 0x35, 0x63, 0x80]) },
-    /not valid/,
-  ],
+  certificates: [{ format: 'packed', statement: Buffer.from('a16378356380', 'hex') }, /not valid/],
   'bytes that are no statement': [{ statement: Buffer.alloc(5_000, 0x81) }, /not valid/],
 };
 
@@ -228,9 +219,8 @@ test('a challenge signs in once, also when its answer was refused, and of severa
   const device = await add(await join());
   const client = visitor(gateway);
   const credential = device.get(await start(client));
-  const replies = await Promise.all(
-    [1, 2, 3].map(() => client.post('/auth/passkey', { credential })),
-  );
+  const tries = [1, 2, 3].map(() => client.post('/auth/passkey', { credential }));
+  const replies = await Promise.all(tries);
   assert.deepEqual(statusesOf(replies), [200, 401, 401]);
   const again = await client.post('/auth/passkey', { credential });
   assert.match(again.error.message, /answered before/);
@@ -275,11 +265,8 @@ test('a challenge of another browser or session, or for the other purpose, is re
     const reply = await client.post('/auth/passkey', { credential: device.get(options) });
     await assertRefused({ reply, client }, /another browser/);
   }
-  assert.equal(
-    (await mine.post('/auth/passkey', { credential: device.get(options) })).status,
-    200,
-    'those did not use it up',
-  );
+  const own = await mine.post('/auth/passkey', { credential: device.get(options) });
+  assert.equal(own.status, 200, 'those did not use it up');
 
   const second = visitor(gateway);
   const entered = await enter(device, {}, second);
@@ -289,18 +276,12 @@ test('a challenge of another browser or session, or for the other purpose, is re
   const reply = await second.post('/profile/passkeys', { name: 'Stolen', credential });
   assert.deepEqual([reply.status, reply.error.param], [400, 'credential']);
   const asSignIn = device.get({ challenge: adding.challenge, rpId: adding.rp.id });
-  await assertRefused(
-    { reply: await mine.post('/auth/passkey', { credential: asSignIn }), client: visitor(gateway) },
-    /took too long/,
-  );
-  const asAddition = new PasskeyDevice(origin).create({
-    ...adding,
-    challenge: (await start(mine)).challenge,
-  });
-  assert.equal(
-    (await user.post('/profile/passkeys', { name: 'x', credential: asAddition })).status,
-    400,
-  );
+  const swapped = await mine.post('/auth/passkey', { credential: asSignIn });
+  await assertRefused({ reply: swapped, client: visitor(gateway) }, /took too long/);
+  const { challenge } = await start(mine);
+  const asAddition = new PasskeyDevice(origin).create({ ...adding, challenge });
+  const added = await user.post('/profile/passkeys', { name: 'x', credential: asAddition });
+  assert.equal(added.status, 400);
 });
 
 test("one user's passkey does not sign in another, and cannot be added or changed by another", async () => {
@@ -390,10 +371,7 @@ test('a device is offered once, and there is a most', async () => {
   const options = (await startAdding(user)) as CreationOptions & {
     readonly excludeCredentials: readonly { readonly id: string }[];
   };
-  assert.deepEqual(
-    options.excludeCredentials.map(({ id }) => id),
-    [device.credentialId],
-  );
+  assert.deepEqual(columnOf(options.excludeCredentials, 'id'), [device.credentialId]);
   const row = await rowOf(gateway.database, 'user_passkeys', { user_id: user.userId });
   const more = Array.from({ length: passkeysMax - 2 }, (_, index) => ({
     ...row,
@@ -445,9 +423,8 @@ test('a gateway at an address where passkeys are impossible says so', async () =
   const plain = await startGateway();
   try {
     const user = await signIn(plain, { passwordHash });
-    assert.partialDeepStrictEqual((await user.get('/session')).json(), {
-      features: { passkeys: false },
-    });
+    const session = (await user.get('/session')).json();
+    assert.partialDeepStrictEqual(session, { features: { passkeys: false } });
     for (const reply of [
       await user.post('/profile/passkeys/start', { password }),
       await visitor(plain).post('/auth/passkey/start'),

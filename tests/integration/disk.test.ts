@@ -7,10 +7,12 @@ import { test, type TestContext } from 'node:test';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { answerContent, streamFrames } from '../support/answers.ts';
+import { columnOf } from '../support/column-of.ts';
 import { signIn } from '../support/dashboard.ts';
 import { endpoint, endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
+import { rowsOf } from '../support/rows.ts';
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -84,18 +86,10 @@ for (const trouble of ['full disk', 'lock'] as const) {
     }
 
     end();
-    await until(async () => {
-      await clock.advance(1_000);
-      return (await gateway.balance(account)).heldMicros === 0;
-    });
+    await books.untilReleased(account);
     assert.equal((await gateway.balance(account)).postedMicros, creditMicros);
-    const losses = await gateway.database.read
-      .selectFrom('entries')
-      .select('loss_micros')
-      .where('kind', '=', 'release')
-      .where('ledger_id', '=', `${account}:live`)
-      .execute();
-    assert.equal(losses.filter((entry) => Number(entry.loss_micros) > 0).length, sales.length);
+    const losses = await books.lossesOf(account);
+    assert.equal(losses.filter((loss) => loss > 0).length, sales.length);
     await until(async () => (await gateway.get('/readyz')).status === 200);
   });
 
@@ -143,19 +137,10 @@ test('a stream that cannot be charged in time ends with its format’s error eve
     assert.equal(reply.costMicros, null);
 
     over();
-    await until(async () => {
-      await clock.advance(1_000);
-      return (await gateway.balance(account)).heldMicros === 0;
-    });
+    await books.untilReleased(account);
     assert.equal((await gateway.balance(account)).postedMicros, creditMicros);
-    const losses = gateway.database.read
-      .selectFrom('entries')
-      .select('loss_micros')
-      .where('kind', '=', 'release');
-    const { loss_micros: loss } = await losses
-      .where('ledger_id', '=', `${account}:live`)
-      .executeTakeFirstOrThrow();
-    assert.ok(Number(loss) > 0, 'the provider bills it');
+    const [loss] = await books.lossesOf(account);
+    assert.ok(loss! > 0, 'the provider bills it');
   }
 });
 
@@ -176,10 +161,7 @@ test('a failed request gets its error at once, although its hold can only be rel
   await clock.advance(newWorkTimeoutMs);
   assert.equal((await clock.skipWaits(running)).status, 400);
   end();
-  await until(async () => {
-    await clock.advance(1_000);
-    return (await gateway.balance(account)).heldMicros === 0;
-  });
+  await books.untilReleased(account);
 });
 
 test('all other writes fail with a clear error on a full disk, and work again after it', async (t) => {
@@ -200,9 +182,8 @@ test('all other writes fail with a clear error on a full disk, and work again af
   const end = books.begin();
   const replies = [await clock.skipWaits(keyed(1)), await newKey()];
   replies.push(await owner.post('/auth/password-reset', { email: 'somebody@example.com' }));
-  replies.push(
-    await owner.post('/auth/sign-in', { email: owner.email, password: 'wrong password' }),
-  );
+  const wrong = { email: owner.email, password: 'wrong password' };
+  replies.push(await owner.post('/auth/sign-in', wrong));
   for (const { status, text } of replies) {
     assert.equal(status, 503, text);
     assert.match(text, /upstream_unavailable/);
@@ -240,6 +221,16 @@ async function startBooks(t: TestContext, trouble: Trouble) {
   return {
     gateway,
     clock,
+    untilReleased: (account: string) =>
+      until(async () => {
+        await clock.advance(1_000);
+        return (await gateway.balance(account)).heldMicros === 0;
+      }),
+    lossesOf: async (account: string) => {
+      const ofLedger = { kind: 'release', ledger_id: `${account}:live` } as const;
+      const rows = await rowsOf(gateway.database, 'entries', ofLedger);
+      return columnOf(rows, 'loss_micros').map(Number);
+    },
     notReady: async () => {
       const reply = await gateway.get('/readyz');
       return reply.status === 503 && reply;
