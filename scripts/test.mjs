@@ -19,10 +19,10 @@ const alone = [
 /** Set in CI, where `npm run test:all` follows: what it runs at full volume is left out here. */
 const isFollowedByAll = process.env['TOLLGATE_TEST_ALL_FOLLOWS'] === 'true';
 const leftOut = isFollowedByAll ? globSync(Object.values(filesAtFullVolume).flat()) : [];
-/** The gateway's files come in smaller batches: sixteen take up to 0.8 GB of memory. */
+/** The gateway's files come in smaller batches: 32 take up to 0.9 GB of memory. */
 const batches = [
   ...alone.filter((file) => !leftOut.includes(file)).map((file) => [file]),
-  ...inBatchesOf(16, ['tests/{contract,integration}/**/*.test.ts']),
+  ...inBatchesOf(32, ['tests/{contract,integration}/**/*.test.ts']),
   ...inBatchesOf(20, ['tests/{*,!(browser|contract|integration|volume)/**/*}.test.ts']),
   ...inBatchesOf(80, ['src/**/*.test.ts', 'dashboard/**/*.test.ts']),
 ];

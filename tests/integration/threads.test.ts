@@ -1,4 +1,4 @@
-// A process with three HTTP threads behaves like one gateway: what threads share through the database on
+// A process with several HTTP threads behaves like one gateway: what threads share through the database on
 // both, what they share in the process on SQLite. Every request has a connection of its own, which the
 // system gives to some thread.
 import assert from 'node:assert/strict';
@@ -65,7 +65,7 @@ before(async () => {
     { env: { OTEL_METRIC_EXPORT_INTERVAL: '250' } },
   );
   second = await startGatewayProgram({
-    server: { threads: 3 },
+    server: { threads: 2 },
     models: { priced },
     limits: { failed_keys_per_minute: 5, free_bytes_per_day: freeBytes },
   });
