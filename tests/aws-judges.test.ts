@@ -82,6 +82,12 @@ const requests = fc.record({
   body: fc.string({ maxLength: 200 }),
   region: fc.constantFrom('us-east-1', 'eu-west-1', 'us-gov-west-1'),
   session: fc.option(fc.stringMatching(/^[A-Za-z0-9/+=]{10,60}$/), { nil: undefined }),
+  call: fc.constantFrom(
+    { service: 'bedrock', method: 'POST' } as const,
+    { service: 'bedrock', method: 'GET' } as const,
+    { service: 's3', method: 'PUT' } as const,
+    { service: 's3', method: 'DELETE' } as const,
+  ),
 });
 
 test('AWS’s signer signs every request of ours with the same signature', async () => {
@@ -89,20 +95,30 @@ test('AWS’s signer signs every request of ours with the same signature', async
   const accessKeyId = 'AKIAEXAMPLE000001';
   const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
   await fc.assert(
-    fc.asyncProperty(requests, async ({ model, body, region, session }) => {
-      const hostname = `bedrock-runtime.${region}.amazonaws.com`;
-      const path = `/model/${encodeURIComponent(model)}/converse`;
+    fc.asyncProperty(requests, async ({ model, body, region, session, call }) => {
+      const { service, method } = call;
+      const isFile = service === 's3';
+      const hostname = `${isFile ? 's3' : 'bedrock-runtime'}.${region}.amazonaws.com`;
+      const path = isFile
+        ? `/my-bucket/${model
+            .split('/')
+            .map((name) => encodeURIComponent(`x${name}`))
+            .join('/')}`
+        : `/model/${encodeURIComponent(model)}/converse`;
       const { tools } = toolsWith({}, {}, { nowMs: () => nowMs });
       const key = [accessKeyId, secretAccessKey, ...(session ? [session] : [])].join(':');
       const place = { region, project: null, apiVersion: null };
       const ours = await openCredential(key, place, tools)!.headersFor({
-        method: 'POST',
+        method,
         url: new URL(`https://${hostname}${path}`),
+        ...(isFile && { service }),
         headers: {},
-        body,
+        body: isFile ? null : body,
       });
       const signer = new SignatureV4({
-        service: 'bedrock',
+        service,
+        // S3 takes paths as they are.
+        uriEscapePath: !isFile,
         region,
         credentials: { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) },
         sha256: Sha256,
@@ -110,11 +126,15 @@ test('AWS’s signer signs every request of ours with the same signature', async
       });
       const theirs = await signer.sign(
         {
-          method: 'POST',
+          method,
           protocol: 'https:',
           hostname,
           path,
-          headers: { host: hostname, 'content-type': 'application/json' },
+          headers: {
+            host: hostname,
+            'content-type': 'application/json',
+            ...(isFile && { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }),
+          },
           body,
         },
         { signingDate: new Date(nowMs) },

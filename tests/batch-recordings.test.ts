@@ -74,16 +74,19 @@ test("Anthropic's recorded batch and its results are read", async () => {
     files: [`/v1/messages/batches/${id}`],
   });
   const message = { model: 'claude-haiku-4-5-20251001', type: 'message', role: 'assistant' };
-  assert.deepEqual(host.readLine({ custom_id: '0', result: { type: 'succeeded', message } }), {
-    customId: '0',
-    result: { status: 200, body: message },
-  });
+  assert.deepEqual(
+    host.readLine({ custom_id: '0', result: { type: 'succeeded', message } }, 'sent_1'),
+    {
+      customId: '0',
+      result: { status: 200, body: message },
+    },
+  );
 });
 
 /** Reads all results at a path of a host that does not show them as lines of text. */
 async function resultsAt(host: BatchHost, body: object) {
   const read = await Array.fromAsync(host.read!(callsWith(body), '/x'));
-  return read.map(({ line }) => host.readLine(line!));
+  return read.map(({ line }) => host.readLine(line!, 'sent_1'));
 }
 
 /** Mistral's, for mistral-small-latest, on the same day. */
@@ -116,7 +119,7 @@ test("Mistral's recorded job and its results are read", async () => {
     });
   const body = { object: 'chat.completion', model: 'mistral-small-latest' };
   const line = { custom_id: '0', response: { status_code: 200, body }, error: null };
-  assert.deepEqual(host.readLine(line), { customId: '0', result: { status: 200, body } });
+  assert.deepEqual(host.readLine(line, 'sent_1'), { customId: '0', result: { status: 200, body } });
 });
 
 /** Gemini's, for gemini-2.5-flash, on the same day. */
@@ -169,7 +172,7 @@ test("Gemini's batches take one text a line to embed, and answer as a live call 
     [{ embedding, tokenCount: '7' }, { promptTokenCount: 7 }],
     [{ embedding }, {}],
   ])
-    assert.deepEqual(host.readLine({ response, metadata }), {
+    assert.deepEqual(host.readLine({ response, metadata }, 'sent_1'), {
       customId: '0',
       result: { status: 200, body: { embeddings: [embedding], usageMetadata } },
     });

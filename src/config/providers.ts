@@ -22,6 +22,8 @@ export const usualSettings = {
   region: null,
   project: null,
   api_version: null,
+  batch_bucket: null,
+  batch_role: null,
   tool_prices: {},
   pass_fields: [] as string[],
   accounts_may_bring_keys: false,
@@ -152,7 +154,7 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
   const key = keyOf(completion, entry);
   if (key !== undefined && !isUsable(kindOf(completion, entry), key))
     throw values.faultAt(['providers', name, 'api_key'], unsendable);
-  return {
+  const provider = {
     ...usualSettings,
     ...entry,
     enabled: entry.enabled && key !== undefined,
@@ -162,6 +164,46 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
     api_key: key === undefined || key === noKey ? null : key,
     tool_prices: toolPricesOf(values, name, entry),
   };
+  checkBucket(values, name, provider);
+  return provider;
+}
+
+/** Throws ConfigError for a bucket with which no batch could run. */
+function checkBucket(
+  { faultAt }: Pick<FieldValues, 'faultAt'>,
+  name: string,
+  { kind, api_key: key, project, batch_bucket: bucket, batch_role: role }: ProviderConfig,
+): void {
+  const schemes: Readonly<Record<string, string>> = { bedrock: 's3://', vertex: 'gs://' };
+  const scheme = schemes[kind];
+  const opensIt = key === null || key === machineKey || key.includes(':');
+  const signing = '`ACCESS_KEY_ID:SECRET_ACCESS_KEY`';
+  const needsRole = kind === 'bedrock' && bucket !== null;
+  const faults = {
+    batch_bucket: bucket !== null &&
+      (scheme === undefined || !bucket.startsWith(scheme)) && {
+        problem:
+          'must begin with `s3://` for the kind bedrock and with `gs://` for vertex; others have none',
+        remedy: scheme ? `Write \`${scheme}my-bucket/batches\`.` : 'Leave it out.',
+      },
+    batch_role: needsRole !== (role !== null) && {
+      problem: `is ${needsRole ? 'required beside' : 'only for'} \`batch_bucket\` of the kind bedrock`,
+      remedy: needsRole ? 'Write the ARN of the role that opens the bucket.' : 'Leave it out.',
+    },
+    api_key: needsRole &&
+      !opensIt && {
+        problem: `must be ${signing} or \`ambient\` beside \`batch_bucket\`: a Bedrock API key opens no bucket`,
+        remedy: `Write ${signing}, or leave \`batch_bucket\` out.`,
+      },
+    project: kind === 'vertex' &&
+      bucket !== null &&
+      project === null && {
+        problem: 'is required beside `batch_bucket`: an express key has no batches',
+        remedy: 'Write the id of the project, or leave `batch_bucket` out.',
+      },
+  };
+  for (const [field, fault] of Object.entries(faults))
+    if (fault) throw faultAt(['providers', name, field], fault);
 }
 
 /** Fields in which a further credential is like its provider. */
@@ -171,6 +213,8 @@ const sharedFields = [
   'region',
   'project',
   'api_version',
+  'batch_bucket',
+  'batch_role',
   'tool_prices',
   'pass_fields',
 ] as const;
@@ -196,7 +240,9 @@ function furtherCredential(
   }
   const { enabled, api_key, credential_of, weight, requests_per_minute } = providers[name]!;
   const own = { enabled, api_key, credential_of, weight, requests_per_minute };
-  return { ...main, ...own, accounts_may_bring_keys: false };
+  const further = { ...main, ...own, accounts_may_bring_keys: false };
+  checkBucket({ faultAt }, name, further);
+  return further;
 }
 
 function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderConfig['kind'] {

@@ -74,6 +74,20 @@ const Provider = closed({
       description:
         "For `azure`: the version of its classic addresses, `/openai/deployments/…`. Default: Azure's v1 addresses, which have none.",
     }),
+    batch_bucket: Type.String({
+      pattern: '^(?:s3|gs)://[a-z0-9][a-z0-9._-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$',
+      shape: 'a bucket, perhaps with a folder, such as s3://my-bucket/batches',
+      maxLength: 300,
+      description:
+        'For `bedrock` (`s3://…`) and `vertex` (`gs://…`): a bucket, perhaps with a folder, for the requests and results of batches, which are deleted when they were read. With it, lines of batches go to the batch API of the cloud, if `prices.batch` is known ([clouds.md](clouds.md#batches-on-bedrock-and-vertex-ai)). Default: none, and they run one by one.',
+    }),
+    batch_role: Type.String({
+      pattern: '^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@/_-]+$',
+      shape: 'the ARN of a role, such as arn:aws:iam::123456789012:role/batches',
+      maxLength: 2_048,
+      description:
+        'For `bedrock`: the ARN of the role with which Bedrock reads and writes `batch_bucket`, which needs it.',
+    }),
   }),
   enabled: flag('`false` switches the provider off, even with a key.', true),
   credential_of: Type.Optional(
@@ -633,7 +647,14 @@ export const defaultTimeouts = withDefaults(
 /** The file's values with defaults filled in. */
 export type ConfigFile = Static<typeof ConfigFile>;
 
-type NullWhenAbsent = 'api_key' | 'region' | 'project' | 'api_version' | 'credential_of';
+type NullWhenAbsent =
+  | 'api_key'
+  | 'region'
+  | 'project'
+  | 'api_version'
+  | 'batch_bucket'
+  | 'batch_role'
+  | 'credential_of';
 
 /**
  * A provider's final settings. It is not enabled when its key is missing or the file disables it:

@@ -24,6 +24,8 @@ export type Tuning = {
   readonly storedAnswerBytes: number;
   /** The part of a kept body that is stored. */
   readonly keptBodyBytes: number;
+  /** The fewest lines that Bedrock takes as a batch. */
+  readonly bedrockLinesMin: number;
   /** Where Stripe's API is. `null`: at Stripe. */
   readonly stripeUrl: string | null;
 };
@@ -38,5 +40,6 @@ export const usualTuning: Tuning = {
   answerBytes: null,
   storedAnswerBytes: 8 * 1024 * 1024,
   keptBodyBytes: 256 * 1024,
+  bedrockLinesMin: 100,
   stripeUrl: null,
 };

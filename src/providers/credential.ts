@@ -11,10 +11,12 @@ export type Credential = {
 };
 
 type ToAuthorize = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
+  /** Left out: that of the cloud's models. */
+  readonly service?: 's3';
   readonly headers: Readonly<Record<string, string>>;
-  /** null: it has none. */
+  /** null: it has none, or is sent in pieces. */
   readonly body: Buffer | string | null;
 };
 

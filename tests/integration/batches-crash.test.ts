@@ -12,7 +12,8 @@ import {
   type Answer,
   BatchProvider,
   type HostForm,
-  kinds,
+  modelAt,
+  settingsOf,
   stepOf,
 } from '../support/batch-provider.ts';
 import { columnOf } from '../support/column-of.ts';
@@ -33,6 +34,7 @@ const linesAtOnce = 16;
 /** A limit for hangs only: longer than a killed process's lease plus a sweep. */
 const hangMs = 240_000;
 const endpoint = '/v1/chat/completions';
+const numbers = Array.from({ length: lines }, (_, index) => index + 1);
 
 const onSqlite = { name: 'SQLite', gateways: 1, databaseUrl: async () => undefined };
 const onPostgres = { name: 'PostgreSQL', gateways: 2, databaseUrl: createDatabase };
@@ -88,7 +90,12 @@ for (const { name, gateways, databaseUrl } of stores)
     assert.ok(losses.length >= killed, `${losses.length} losses of ${killed} killed calls`);
   });
 
-const forms = ['openai', 'anthropic', 'mistral', 'gemini', 'xai'] as const;
+const forms = ['openai', 'anthropic', 'mistral', 'gemini', 'xai', 'vertex', 'bedrock'] as const;
+/** Bedrock takes no fewer lines; the other providers share the rest. */
+const bedrockLines = 100;
+const passed = Array.from({ length: lines + bedrockLines }, (_, index) => index + 1);
+const others = forms.length - 1;
+const formOf = (number: number) => (number > lines ? 'bedrock' : forms[number % others]!);
 /** Steps at which all gateways die: before or after the provider has done what it is asked. */
 const steps: Readonly<Record<string, readonly [when: 'before' | 'after', step: RegExp]>> = {
   uploading: ['before', /^upload$/],
@@ -113,7 +120,7 @@ const jobsMax = 3;
 const stepMs = 100_000;
 
 for (const { name, gateways, databaseUrl } of stores)
-  test(`a passed batch of ${lines} lines on ${name} is exact when killed at every step`, async (t) => {
+  test(`a passed batch of ${passed.length} lines on ${name} is exact when killed at every step`, async (t) => {
     const { upstream, programs, program, setup, made } = await start(t, gateways, databaseUrl);
     const providers = new Map(forms.map((form) => [form, new BatchProvider(answerPassed)]));
     upstream.on('*', (response, request) => {
@@ -151,8 +158,7 @@ for (const { name, gateways, databaseUrl } of stores)
       for (const one of programs) await one.start();
     };
 
-    const modelOf = (number: number) => `at-${forms[number % forms.length]}`;
-    const fileId = await upload(program, made.key, modelOf);
+    const fileId = await upload(program, made.key, (number) => `at-${formOf(number)}`, passed);
     const body = { input_file_id: fileId, endpoint, completion_window: '24h' };
     const sent = setup.post('/v1/batches', { key: made.key, body });
     const { id } = await jsonOf<{ id: string }>(sent);
@@ -171,13 +177,13 @@ for (const { name, gateways, databaseUrl } of stores)
     // In the middle of the results, too.
     await until(async () => (await charged()).length > lines / 4, stepMs);
     await restart();
-    await outputOf(setup, made.key, id);
+    await outputOf(setup, made.key, id, passed);
     const billed = [...providers.values()].flatMap((provider) => provider.billed);
-    assert.equal(new Set(billed.map(([line]) => line)).size, lines);
-    assert.equal(billed.length, lines, 'no line runs twice at a provider');
+    assert.equal(new Set(billed.map(([line]) => line)).size, passed.length);
+    assert.equal(billed.length, passed.length, 'no line runs twice at a provider');
     const billMicros = billed.reduce((sum, [, micros]) => sum + micros, 0);
     const costs = await charged();
-    assert.equal(costs.length, lines);
+    assert.equal(costs.length, passed.length);
     const chargedMicros = costs.reduce((sum, { cost_micros: cost }) => sum + Number(cost), 0);
     assert.equal(chargedMicros, billMicros);
     const balance = await setup.balance(made.account);
@@ -191,7 +197,12 @@ for (const { name, gateways, databaseUrl } of stores)
 
 function answerPassed(body: Record<string, unknown>, form: HostForm): Answer {
   const number = Number(/number (\d+)/.exec(JSON.stringify(body))![1]);
-  const wire = { anthropic: 'messages', gemini: 'gemini' } as const;
+  const wire = {
+    anthropic: 'messages',
+    gemini: 'gemini',
+    vertex: 'gemini',
+    bedrock: 'converse',
+  } as const;
   const tokens = { input: tokensOf(number), output: 1 };
   const answer = wholeAnswer(wire[form as 'gemini'] ?? 'chat', { text: 'Yes.', tokens });
   return { status: 200, body: answer, billedMicros: tokensOf(number) };
@@ -203,7 +214,6 @@ type Answered = { readonly custom_id: string; readonly response: { readonly requ
 const inBatches = { input: 2, output: 0, batch: 0.5 };
 /** At a microdollar each. */
 const tokensOf = (number: number) => 1 + (number % 997);
-const numbers = Array.from({ length: lines }, (_, index) => index + 1);
 
 async function answerNumbered(
   ...[response, request]: Parameters<ReturnType<typeof answerContent>>
@@ -225,13 +235,11 @@ async function start(
   const databaseUrl = await databaseUrlOf();
   const [local, ...hosts] = [
     ['local', { kind: 'openai-compatible', base_url: `${upstream.url}/local/v1`, api_key: 'none' }],
-    ...forms.map((form) => {
-      const base = `${upstream.url}/${form}${/anthropic|gemini/.test(form) ? '' : '/v1'}`;
-      return [form, { kind: kinds[form], base_url: base, api_key: 'sk-1' }] as const;
-    }),
+    ...forms.map((form) => [form, settingsOf(form, `${upstream.url}/${form}`)] as const),
   ] as const;
   const models = forms.map((form) => {
-    const route = { provider: form, model: 'm', ...(form === 'openai' && { api: 'chat' }) };
+    const api = form === 'openai' && { api: 'chat' };
+    const route = { provider: form, model: modelAt(form, 'm'), ...api };
     return [`at-${form}`, { prices: inBatches, routes: [route] }] as const;
   });
   const numbered = { prices: { input: 1, output: 0 }, routes: [{ provider: 'local', model: 'm' }] };
@@ -255,7 +263,12 @@ async function start(
 }
 
 /** Waits for the batch's end, and returns the answers of all lines, in order. */
-async function outputOf(setup: TestGateway, key: string, id: string): Promise<Answered[]> {
+async function outputOf(
+  setup: TestGateway,
+  key: string,
+  id: string,
+  of: readonly number[] = numbers,
+): Promise<Answered[]> {
   type Batch = { status: string; output_file_id: string };
   const done = await until(async () => {
     const batch = (await setup.get(`/v1/batches/${id}`, { key })).json<Batch>();
@@ -266,7 +279,7 @@ async function outputOf(setup: TestGateway, key: string, id: string): Promise<An
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Answered);
-  const expected = numbers.map((number) => `line-${number}`);
+  const expected = of.map((number) => `line-${number}`);
   assert.deepEqual(columnOf(answered, 'custom_id'), expected);
   return answered;
 }
@@ -275,8 +288,9 @@ async function upload(
   program: Program,
   key: string,
   modelOf: (number: number) => string,
+  of: readonly number[] = numbers,
 ): Promise<string> {
-  const text = numbers.map((number) => {
+  const text = of.map((number) => {
     const content = `number ${number} ${'word '.repeat(200)}`;
     const body = { model: modelOf(number), messages: [{ role: 'user', content }] };
     return JSON.stringify({ custom_id: `line-${number}`, method: 'POST', url: endpoint, body });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toFile } from 'openai';
 import { adminOf } from '../support/admin.ts';
-import { answerContent } from '../support/answers.ts';
+import { answerContent, wholeAnswer } from '../support/answers.ts';
 import { BatchProvider, stepOf } from '../support/batch-provider.ts';
 import {
   answerByPrompt,
@@ -34,6 +34,7 @@ const passing = await startPassing(
     azure: 'openai',
     gemini: 'gemini',
     mistral: 'mistral',
+    bedrock: 'bedrock',
   },
   {
     azure: {
@@ -349,6 +350,30 @@ test('Azure runs the deployment that its batches have, and no lines of a model w
   assert.deepEqual(await hurried(late, id), good);
   await assertSpent(late, 3 * 2 * costMicros);
   assert.equal(provider.batches.length, 2);
+});
+
+test('Bedrock runs neither few lines nor tools of Converse in a batch, but at the live price', async () => {
+  const provider = new BatchProvider(answerByPrompt);
+  providers.set('bedrock', provider);
+  const live = answerJson(wholeAnswer('converse', { text: 'Yes.', tokens }));
+  upstream.on('/bedrock/model/bedrock/converse', live);
+  const tools = [{ name: 'look', input_schema: { type: 'object' as const } }];
+  const withTools = await newKey();
+  const asked = await clients.anthropic(withTools, 'bedrock', { tools });
+  assert.deepEqual(await hurried(withTools, asked), Array(4).fill('succeeded'));
+  await assertSpent(withTools, 4 * 2 * costMicros);
+  const few = await newKey();
+  const messages = [{ role: 'user' as const, content: 'one' }];
+  const { id } = await anthropic(few).messages.batches.create({
+    requests: [{ custom_id: 'one', params: { model: 'bedrock', max_tokens: 100, messages } }],
+  });
+  assert.deepEqual(await hurried(few, id), ['succeeded', undefined, undefined, undefined]);
+  await assertSpent(few, 2 * costMicros);
+  assert.equal(provider.batches.length, 0);
+  const enough = await newKey();
+  assert.deepEqual(await hurried(enough, await clients.anthropic(enough, 'bedrock')), good);
+  await assertSpent(enough, 3 * costMicros);
+  assert.equal(provider.billMicros, 3 * costMicros);
 });
 
 test("a test key's lines cost what they would cost in a batch at the provider", async () => {

@@ -14,15 +14,44 @@ export type Answer = {
   readonly billedMicros: number;
 };
 
-export type HostForm = 'openai' | 'anthropic' | 'mistral' | 'gemini' | 'xai';
+export type HostForm = 'openai' | 'anthropic' | 'mistral' | 'gemini' | 'xai' | 'bedrock' | 'vertex';
 /** The kind of provider of each. */
-export const kinds = {
+const kinds = {
   openai: 'openai',
   anthropic: 'anthropic',
   mistral: 'openai-compatible',
   gemini: 'google',
   xai: 'openai-compatible',
+  bedrock: 'bedrock',
+  vertex: 'vertex',
 } as const satisfies Record<HostForm, string>;
+/** What else a provider of the form needs. */
+const cloudSettings: Readonly<Partial<Record<HostForm, object>>> = {
+  bedrock: {
+    region: 'eu-west-1',
+    api_key: `AKIA${'A'.repeat(16)}:${'s'.repeat(40)}`,
+    batch_bucket: 's3://aws-bucket/batches',
+    batch_role: 'arn:aws:iam::123456789012:role/batches',
+  },
+  vertex: { project: 'p', batch_bucket: 'gs://google-bucket' },
+};
+
+/** Returns the settings of a provider of that form below an address. */
+export function settingsOf(form: HostForm, address: string) {
+  const version = /openai|mistral|xai/.test(form) ? '/v1' : '';
+  return {
+    kind: kinds[form],
+    base_url: address + version,
+    api_key: 'sk-1',
+    ...cloudSettings[form],
+  };
+}
+
+/** Returns an id of a model that the form speaks with in its usual wire format. */
+export function modelAt(form: HostForm, name: string): string {
+  return form === 'vertex' ? `gemini-${name}` : name;
+}
+
 type Status = 'in_progress' | 'completed' | 'expired' | 'cancelled' | 'failed';
 
 type Remote = {
@@ -43,11 +72,23 @@ type Remote = {
 };
 
 /** The call of a batch API that a request is. */
-type Step = 'upload' | 'file' | 'create' | 'list' | 'look' | 'read' | 'cancel' | 'delete';
+type Step =
+  | 'upload'
+  | 'file'
+  | 'objects'
+  | 'create'
+  | 'list'
+  | 'look'
+  | 'read'
+  | 'cancel'
+  | 'delete';
 type Asked = { readonly step: Step; readonly form: HostForm; readonly id: string };
 
 /** Returns null for a request that is none of a batch API. xAI's empty batch is an upload, too. */
-export function stepOf({ method, path, body }: Request): Asked | null {
+export function stepOf(request: Request): Asked | null {
+  const { method, path, body } = request;
+  const atCloud = stepAtCloud(request);
+  if (atCloud) return atCloud;
   const [, root, id = '', action = ''] =
     /^\/(v1\/files|v1\/batches|v1\/messages\/batches|v1\/batch\/jobs|v1beta\/batches|v1beta\/models)(?:\/([\w.-]+))?(?:[/:](\w+))?$/.exec(
       path,
@@ -72,6 +113,28 @@ export function stepOf({ method, path, body }: Request): Asked | null {
   if (id) return asked('look');
   if (method === 'GET') return asked('list');
   return asked(form === 'xai' ? 'upload' : 'create');
+}
+
+/** Objects are at `/bucket/key` in both clouds; their deletion has the id of their batch, if it has one. */
+function stepAtCloud({ method, path }: Request): Asked | null {
+  const [, bucket] = /^\/(aws|google)-bucket\//.exec(path) ?? [];
+  if (bucket !== undefined) {
+    const step = ({ PUT: 'upload', DELETE: 'delete' } as const)[method] ?? 'file';
+    const id = /batch_\d+/.exec(path)?.[0] ?? path;
+    return { step, form: bucket === 'aws' ? 'bedrock' : 'vertex', id };
+  }
+  if (path === '/storage/v1/b/google-bucket/o') return { step: 'objects', form: 'vertex', id: '' };
+  const [, root, id = '', action] =
+    /^\/(model-invocation-jobs?|v1\/projects\/p\/locations\/global\/batchPredictionJobs)(?:\/(\w+)(?:[/:](stop|cancel))?)?$/.exec(
+      path,
+    ) ?? [];
+  if (root === undefined) return null;
+  const asked = (step: Step) =>
+    ({ step, form: root.startsWith('model') ? 'bedrock' : 'vertex', id }) as const;
+  if (action !== undefined) return asked('cancel');
+  if (method === 'DELETE') return asked('delete');
+  if (method === 'POST') return asked('create');
+  return asked(id ? 'look' : 'list');
 }
 
 function isEmptyBatch(body: unknown): boolean {
@@ -146,6 +209,9 @@ export class BatchProvider {
     }
     // Not in order.
     batch.output.reverse();
+    const { filesOf } = hosts[batch.form];
+    if (filesOf && batch.output.length > 0)
+      for (const name of filesOf(batch)) this.files.set(name, `${batch.output.join('\n')}\n`);
     if (!hosts[batch.form].hasFiles) return;
     batch.files = {
       output: batch.output.length > 0 ? this.#keep(`${batch.output.join('\n')}\n`) : null,
@@ -166,6 +232,11 @@ export class BatchProvider {
     const { step, form, id } = asked;
     // The caller was killed before its end.
     if (/upload|create/.test(step) && request.text === '') return { status: 400, body: {} };
+    const scope = `/${/bucket/.test(request.path) ? 's3' : 'bedrock'}/aws4_request`;
+    if (form === 'bedrock' && !request.headers.authorization?.includes(scope))
+      return { status: 403, body: { message: 'it is signed for another service' } };
+    if (step === 'objects') return { body: this.#objects(request) };
+    if (/bucket/.test(request.path)) return this.#object(request) ?? missing;
     if (step === 'create') return this.#create(request, form, id);
     if (step === 'list') return { body: this.#list(request, form) };
     if (step === 'upload' && form === 'xai')
@@ -195,6 +266,31 @@ export class BatchProvider {
     return { body: this.#shown(batch) };
   }
 
+  /** Returns null for an object that is not there. */
+  #object({ method, path, text }: Request): Reply | null {
+    const name = decodeURIComponent(path);
+    if (method === 'PUT') this.files.set(name, text);
+    if (method === 'DELETE') this.files.delete(name);
+    if (method !== 'GET') return { body: '' };
+    const file = this.files.get(name);
+    if (file === undefined) return null;
+    return { body: `${this.spoil(file.trimEnd().split('\n')).join('\n')}\n`, type: 'x/jsonl' };
+  }
+
+  /** One on a page. */
+  #objects({ query }: Request) {
+    const asked = new URLSearchParams(query);
+    const bucket = '/google-bucket/';
+    const names = [...this.files.keys()].filter((name) =>
+      name.startsWith(bucket + asked.get('prefix')!),
+    );
+    const start = Number(asked.get('pageToken') ?? 0);
+    const items = names
+      .slice(start, start + 1)
+      .map((name) => ({ name: name.slice(bucket.length) }));
+    return { ...(items[0] && { items, nextPageToken: String(start + 1) }) };
+  }
+
   /** xAI's come in pages of two. */
   #results(batch: Remote, { query }: Request): Reply {
     const lines = this.spoil([...batch.output]);
@@ -207,16 +303,24 @@ export class BatchProvider {
 
   #create({ body }: Request, form: HostForm, id: string): Reply {
     const asked = body as Json;
-    const fileId = (asked.input_file_id ?? asked.input_files?.[0] ?? null) as string | null;
+    const { uris } = asked.inputConfig?.gcsSource ?? {};
+    const uri = asked.inputDataConfig?.s3InputDataConfig.s3Uri ?? uris?.[0];
+    const inBucket = uri?.replace(/^\w+:\//, '');
+    const fileId = (asked.input_file_id ?? asked.input_files?.[0] ?? inBucket ?? null) as
+      | string
+      | null;
     const file = fileId === null ? '' : this.files.get(fileId)!.trimEnd();
     const begun = {
       form,
-      metadata: asked.metadata ?? asked.batch?.displayName,
-      endpoint: asked.endpoint ?? '',
+      metadata: asked.metadata ?? asked.batch?.displayName ?? asked.jobName ?? asked.displayName,
+      endpoint: asked.endpoint ?? asked.outputDataConfig?.s3OutputDataConfig.s3Uri ?? '',
       createdMs: Date.now(),
       inputFileId: fileId,
       lines: file
-        ? file.split('\n').map((line) => JSON.parse(line) as Line)
+        ? file.split('\n').map((line) => {
+            const read = JSON.parse(line);
+            return hosts[form].readLine?.(read, asked) ?? (read as Line);
+          })
         : hosts[form].lines!(asked),
     };
     if (form !== 'xai') return { body: this.#show(this.#begin(begun)) };
@@ -259,8 +363,14 @@ export class BatchProvider {
     const all = this.batches.filter((batch) => batch.form === form);
     const { hasCursors } = this;
     const asked = new URLSearchParams(query);
-    const name = { openai: hasCursors ? 'cursor' : 'after', anthropic: 'after_id' } as const;
-    const after = asked.get(form === 'gemini' ? 'pageToken' : name[form as 'openai']);
+    const name = {
+      openai: hasCursors ? 'cursor' : 'after',
+      anthropic: 'after_id',
+      gemini: 'pageToken',
+      vertex: 'pageToken',
+      bedrock: 'nextToken',
+    } as const;
+    const after = asked.get(name[form as 'openai']);
     const start =
       form === 'mistral'
         ? 2 * Number(asked.get('page'))
@@ -273,6 +383,11 @@ export class BatchProvider {
     const hasMore = start + 2 < all.length;
     if (form === 'gemini')
       return { operations: data, ...(hasMore && { nextPageToken: page.at(-1)!.id }) };
+    const { id: last } = page.at(-1) ?? {};
+    if (form === 'vertex')
+      return { batchPredictionJobs: data, ...(hasMore && { nextPageToken: last }) };
+    if (form === 'bedrock')
+      return { invocationJobSummaries: data, ...(hasMore && { nextToken: last }) };
     if (form === 'mistral') return { object: 'list', total: all.length, ...(page[0] && { data }) };
     if (!hasCursors) return { data, has_more: hasMore };
     return { data, paging: hasMore ? { next_cursor: page.at(-1)!.id } : {} };
@@ -301,6 +416,10 @@ type Host = {
   readonly hasFiles: boolean;
   /** Lines that come with the request. */
   readonly lines?: (asked: Json) => readonly Line[];
+  /** Reads a line of a file of requests; left out: it is in OpenAI's form. */
+  readonly readLine?: (line: Json, asked: Json) => Line;
+  /** The names of the files of results in a bucket; left out: it has none. */
+  readonly filesOf?: (batch: Remote) => readonly string[];
   readonly write: (customId: string, answer: Answer) => object;
   /** The result of a line that did not run; left out: it has none. */
   readonly unrun?: (customId: string, status: Status) => object;
@@ -417,6 +536,66 @@ const hosts: Readonly<Record<HostForm, Host>> = {
       ...(errors[0] && { error: errors[0] }),
     }),
   },
+  bedrock: {
+    hasFiles: false,
+    readLine: ({ recordId, modelInput }) => ({ custom_id: recordId, body: modelInput }),
+    write: (recordId, { status, body }) => ({
+      recordId,
+      modelInput: { messages: [] },
+      ...(status < 400
+        ? { modelOutput: body }
+        : { error: { errorCode: status, errorMessage: 'too odd' } }),
+    }),
+    filesOf({ id, endpoint }) {
+      const folder = `${endpoint.slice('s3:/'.length)}${id}`;
+      return [`${folder}/lines.jsonl.out`, `${folder}/manifest.json.out`];
+    },
+    show: ({ id, status, isCancelling, metadata, endpoint, errors }) => ({
+      jobArn: `arn:aws:bedrock:eu-west-1:123456789012:model-invocation-job/${id}`,
+      jobName: metadata,
+      outputDataConfig: { s3OutputDataConfig: { s3Uri: endpoint } },
+      message: errors[0]?.message,
+      status: {
+        in_progress: isCancelling ? 'Stopping' : 'InProgress',
+        completed: 'Completed',
+        expired: 'Expired',
+        cancelled: 'Stopped',
+        failed: 'Failed',
+      }[status],
+    }),
+  },
+  vertex: {
+    hasFiles: false,
+    readLine: ({ request }, { displayName }) => ({
+      custom_id: `${displayName}_${Number(request.labels.tollgate_line)}`,
+      body: request,
+    }),
+    write: (customId, { status, body }) => ({
+      status: status < 400 ? '' : 'Bad Request: {"error": {"code": 400, "message": "too odd"}}',
+      processed_time: '2026-11-30T00:00:00Z',
+      request: {
+        contents: [],
+        labels: { tollgate_thousand: '0', tollgate_line: /\d+$/.exec(customId)![0] },
+      },
+      response: status < 400 ? body : {},
+    }),
+    filesOf: (batch) => [`${directoryOf(batch)}/predictions.jsonl`],
+    show: (batch) => ({
+      name: `projects/p/locations/global/batchPredictionJobs/${batch.id}`,
+      displayName: batch.metadata,
+      ...(batch.status !== 'in_progress' && {
+        outputInfo: { gcsOutputDirectory: `gs:/${directoryOf(batch)}` },
+      }),
+      ...(batch.errors[0] && { error: batch.errors[0] }),
+      state: {
+        in_progress: batch.isCancelling ? 'JOB_STATE_CANCELLING' : 'JOB_STATE_RUNNING',
+        completed: 'JOB_STATE_SUCCEEDED',
+        expired: 'JOB_STATE_EXPIRED',
+        cancelled: 'JOB_STATE_CANCELLED',
+        failed: 'JOB_STATE_FAILED',
+      }[batch.status],
+    }),
+  },
   xai: {
     hasFiles: false,
     lines: ({ batch_requests: requests }) =>
@@ -454,4 +633,9 @@ function fileIn(form: string): string {
   const [, file] =
     /filename="[^"]*"\r\ncontent-type: [^\r]*\r\n\r\n([\s\S]*?)\r\n--/i.exec(form) ?? [];
   return file ?? '';
+}
+
+/** Vertex's, for the results of a batch. */
+function directoryOf({ id, metadata }: Remote): string {
+  return `/google-bucket/${String(metadata)}/prediction-model-${id}-2026-11-30T00:00:00.1Z`;
 }

@@ -8,7 +8,8 @@ import OpenAI, { toFile } from 'openai';
 import { wholeAnswer } from './answers.ts';
 import {
   BatchProvider,
-  kinds,
+  modelAt,
+  settingsOf,
   stepOf,
   type Answer,
   type Fault,
@@ -32,7 +33,8 @@ export const good = ['succeeded', 'succeeded', '400', 'succeeded'];
 export const isCreate = (asked: Asked) => stepOf(asked)?.step === 'create';
 export const isList = (asked: Asked) => stepOf(asked)?.step === 'list';
 export const isLook = (asked: Asked) => stepOf(asked)?.step === 'look';
-export const isRead = ({ path }: Asked) => /\/(results|content)$/.test(path);
+export const isRead = ({ method, path }: Asked) =>
+  method === 'GET' && /\/(results|content)$|\.jsonl(\.out)?$/.test(path);
 export type Asked = Parameters<Script>[1];
 /** Answers the first such request so. */
 export const once = (matches: (asked: Asked) => boolean, script: Script) => {
@@ -62,19 +64,22 @@ export async function startPassing(forms: Readonly<Record<string, HostForm>>, mo
     ({ url }) => ({
       providers: Object.fromEntries(
         Object.entries(forms).map(([id, form]) => {
-          const base = `${url}/${id}${/anthropic|azure|gemini/.test(id + form) ? '' : '/v1'}`;
-          const kind = id.includes('azure') ? 'azure' : kinds[form];
-          return [id, { kind, base_url: base, api_key: 'sk-1' }];
+          const address = `${url}/${id}`;
+          const azure = id.includes('azure') && { kind: 'azure', base_url: address };
+          return [id, { ...settingsOf(form, address), ...azure }];
         }),
       ),
       models: {
         ...Object.fromEntries(
-          ids.map((id) => [id, { prices, routes: [{ provider: id, model: id }] }]),
+          ids.map((id) => [
+            id,
+            { prices, routes: [{ provider: id, model: modelAt(forms[id]!, id) }] },
+          ]),
         ),
         ...models,
       },
     }),
-    { tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
+    { tuning: { failuresMax: 1_000, ejectionMsMax: 1, bedrockLinesMin: prompts.length } },
   );
   after(() => gateway.stop());
   const { upstream, database } = gateway;
@@ -211,7 +216,12 @@ export function answerByPrompt(body: Record<string, unknown>, form: HostForm): A
       billedMicros: 0,
     };
   const openAi = 'input' in body ? 'responses' : 'chat';
-  const wires = { anthropic: 'messages', gemini: 'gemini' } as const;
+  const wires = {
+    anthropic: 'messages',
+    gemini: 'gemini',
+    vertex: 'gemini',
+    bedrock: 'converse',
+  } as const;
   const wire = form in wires ? wires[form as keyof typeof wires] : openAi;
   const answer = wholeAnswer(wire, { text: 'Yes.', tokens });
   return { status: 200, body: answer, billedMicros: costMicros };

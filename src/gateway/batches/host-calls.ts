@@ -2,7 +2,7 @@
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { HostCalls } from '../../providers/batches/host.ts';
+import type { BatchHost, HostCalls } from '../../providers/batches/host.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
@@ -12,8 +12,7 @@ import type { ConnectedProvider } from '../routing/providers.ts';
 type Callable = {
   readonly upstreams: Upstreams;
   readonly provider: ConnectedProvider;
-  /** As in BatchHost. */
-  readonly root: string | undefined;
+  readonly api: BatchHost;
   readonly clock: Clock;
   readonly client: ForwardableHeaders;
   readonly signal: AbortSignal;
@@ -39,7 +38,8 @@ export class CallFailed extends UpstreamBroken {
 }
 
 export function callsOf(callable: Callable): HostCalls {
-  const { upstreams, provider, root = '', clock, client, signal } = callable;
+  const { upstreams, provider, api, clock, client, signal } = callable;
+  const addressOf = api.addressOf ?? ((path: string) => ({ path }));
   const headers = provider.kind.headers(provider.apiKey, client);
   const { connect_ms } = provider.timeouts;
   const within = (ms: number) => {
@@ -49,13 +49,13 @@ export function callsOf(callable: Callable): HostCalls {
   return {
     async call(method, path, asked) {
       const body = asked === undefined ? null : JSON.stringify(asked);
-      const at = { method, path: root + path, headers } as const;
+      const at = { method, ...addressOf(path), headers } as const;
       const call = { ...within(callMs), ...at, body, stream: false } as const;
       return objectOf(await upstreams.send(call), provider);
     },
-    async send(path, { bytes, pieces: body, headers: own }) {
+    async send(path, { bytes, pieces: body, headers: own }, method) {
       const sent = { ...headers, ...own, 'content-length': String(bytes) };
-      const at = { path: root + path, headers: sent } as const;
+      const at = { ...(method && { method }), ...addressOf(path), headers: sent };
       const call = { ...within(sendMs), ...at, body, stream: false } as const;
       return objectOf(await upstreams.send(call), provider);
     },
@@ -63,7 +63,7 @@ export function callsOf(callable: Callable): HostCalls {
       const reply = await upstreams.send({
         ...within(readMs),
         method: 'GET',
-        path: root + path,
+        ...addressOf(path),
         headers: { ...headers, accept: '*/*' },
         body: null,
         stream: true,
@@ -82,6 +82,7 @@ function objectOf(reply: UpstreamReply<false>, provider: ConnectedProvider): Jso
     const { kind, isBilled } = reply.failure;
     if (kind === 'unreadable' && !isBilled && isObject(reply.body) && reply.body['name'])
       return reply.body;
+    if (kind === 'unreadable' && reply.body === '') return {};
     throw new CallFailed(reply, provider);
   }
   if (reply.body === null) return {};

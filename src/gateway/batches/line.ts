@@ -7,7 +7,6 @@ import { type Micros, zeroMicros } from '../../lib/money.ts';
 import type { BatchForm, LineOutcome } from '../../terms/batch.ts';
 import { batchPrice } from '../../domain/catalog/price.ts';
 import type { BatchMax } from '../../providers/batches/host.ts';
-import { batchHostOf } from '../../providers/batches/index.ts';
 import { resultBytesMax } from '../../providers/batches/shared.ts';
 import { checkPermission } from '../admission/permitted-model.ts';
 import { namesMediaInside } from '../answering/fetched-images.ts';
@@ -107,8 +106,9 @@ export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
   if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
   const { name, upstreamModel, format, provider, batchModel } = firstCall.route;
   if (name.ownKeyId !== undefined || !batchPrice(firstCall.price)) return null;
-  const host = batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
+  const host = provider.batches;
   if (!host?.paths.test(firstCall.written.path)) return null;
+  if (host.takes?.(firstCall.written) === false) return null;
   if (host.hasOwnModels && batchModel === null) return null;
   const { inputs = 0 } = firstCall;
   if (inputs > (host.lineInputsMax ?? inputs)) return null;

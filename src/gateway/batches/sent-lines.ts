@@ -80,7 +80,7 @@ export class SentLines {
       const { api, calls } = host;
       for await (const read of api.read?.(calls, path) ?? readJsonLines(calls, path)) {
         const { line, bytes, cut } = read;
-        const result = line && api.readLine(line);
+        const result = line && api.readLine(line, sent.id);
         const customId = result?.customId ?? (cut && idIn(sent, cut));
         const number = customId === undefined ? null : numberOf(sent, customId);
         if (number === null) isSpoiled = true;

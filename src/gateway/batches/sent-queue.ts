@@ -14,7 +14,6 @@ import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { SentBatch, SentChanges } from '../../domain/batches/sent-batches.ts';
 import { hourMs } from '../../lib/utc-time.ts';
 import type { FailedBatch, RemoteBatch } from '../../providers/batches/host.ts';
-import { batchHostOf } from '../../providers/batches/index.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
 import { isMissing, nextStepAfter } from '../calling/retry-policy.ts';
 import { CallFailed, callsOf, sendMs } from './host-calls.ts';
@@ -162,12 +161,11 @@ export class SentQueue {
   #hostOf({ provider: name }: SentBatch, context: LineContext, signal: AbortSignal): Host | null {
     const { hosts, clock } = this.#parts.gateway;
     const provider = hosts.providers.byName.get(name);
-    const api = provider && batchHostOf({ kind: provider.kind.kind, wishes: provider.wishes });
+    const api = provider?.batches;
     if (!api) return null;
     const beta = context.versionHeaders['anthropic-beta'];
     const client = beta === undefined ? {} : { 'anthropic-beta': beta };
-    const { root } = api;
-    const calls = callsOf({ upstreams: hosts.upstreams, provider, root, clock, client, signal });
+    const calls = callsOf({ upstreams: hosts.upstreams, provider, api, clock, client, signal });
     return { api, provider, calls };
   }
 
@@ -177,7 +175,8 @@ export class SentQueue {
     const { sent: sentBatches, store, gateway } = this.#parts;
     const written = await this.#lines.measure(job);
     if (written.count === 0) return null;
-    if (!written.isTaken) return this.#lines.giveBack(job);
+    const { linesMin = 1, hasBucket = false } = api;
+    if (!written.isTaken || written.count < linesMin) return this.#lines.giveBack(job);
     const { path, bytes, count } = written;
     const lines = { bytes, count, pieces: () => this.#lines.write(job, written) };
     const toSend = { mark: sent.id, path, model: sent.model, lines };
@@ -206,11 +205,13 @@ export class SentQueue {
       const mayHaveRun = !(error instanceof CallFailed) || error.mayHaveRun;
       // The provider may have begun it: `due_at_ms` of the intent stands.
       if (isBegun && mayHaveRun) return {};
-      return this.#refused(withFile(), error.failure, { isFirst: !api.upload || !isBegun });
+      return this.#refused(withFile(), error.failure, {
+        isFirst: !api.upload || !isBegun || hasBucket,
+      });
     }
   }
 
-  /** `isFirst`: by the first call, so nothing shows that the host has batches. */
+  /** `isFirst`: nothing shows yet that the host has batches. */
   async #refused(
     job: Hosted,
     failure: UpstreamFailure,
@@ -221,14 +222,20 @@ export class SentQueue {
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
-    if (isFirst && (isMissing(status) || status === 405)) return this.#lines.giveBack(job);
+    const isFinal = nextStepAfter(failure) === 'never';
+    // A job in a bucket has nothing of a client: how the operator set it up is refused.
+    const isOurs = isFinal && host.api.hasBucket;
+    if (isFirst && (isMissing(status) || status === 405 || isOurs)) {
+      await this.#lines.giveBack(job);
+      await this.#removeFiles(job, files);
+      return null;
+    }
     const again = {
       state: 'waiting',
       file_id: null,
       tries: sent.tries + 1,
       due_at_ms: dueAfter(job, failure, backoffOf(sent)),
     } as const;
-    const isFinal = nextStepAfter(failure) === 'never';
     if (isFinal) await this.#lines.endAll(job, toApiError({ ...failure, message }));
     else if (!(await this.#parts.sent.change(sent, again))) return again;
     // Last: after a kill, nobody looks for what is deleted.

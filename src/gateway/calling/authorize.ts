@@ -14,11 +14,12 @@ export async function authorize<Stream extends boolean>(
   call: UpstreamCall<Stream>,
   url: URL,
 ): Promise<UpstreamCall<Stream> | FailedReply> {
-  const { provider, headers, body, signal } = call;
+  const { provider, method = 'POST', service, headers, signal } = call;
   if (signal.aborted) return unsent(stopped);
   try {
-    const method = call.method === 'GET' ? 'GET' : 'POST';
-    const toAuthorize = { method, url, headers, body: body as Buffer | string | null } as const;
+    // No credential that is given pieces signs them.
+    const body = typeof call.body === 'function' ? null : call.body;
+    const toAuthorize = { method, url, headers, body, ...(service && { service }) };
     // Others may wait for the same token.
     const own = await untilAborted(provider.credential!.headersFor(toAuthorize), signal);
     if (!Object.values(own).every(isSendable))

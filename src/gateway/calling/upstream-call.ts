@@ -37,8 +37,10 @@ export type UpstreamCall<Stream extends boolean = boolean> = {
   readonly provider: UpstreamProvider;
   /** Default: POST. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Another origin of the provider, when it redirects there; `path` is then the whole path. */
+  /** Another origin of the provider, where it has files or redirects to; `path` is then the whole path. */
   readonly origin?: string;
+  /** The service of a cloud that the call is signed for. Left out: that of its models. */
+  readonly service?: 's3';
   /** Below the base URL: `/chat/completions`. */
   readonly path: string;
   /** In lower case, in addition to content-type, accept and user-agent. */

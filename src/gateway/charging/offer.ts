@@ -25,7 +25,8 @@ export type Offer = ToReserve & {
 };
 
 export type FirstCall = Pick<Attempt, 'route' | 'price' | 'tools'> & {
-  readonly written: Pick<Attempt['written'], 'path' | 'body'>;
+  readonly written: Pick<Attempt['written'], 'path' | 'body'> &
+    Partial<Pick<Attempt['written'], 'headers'>>;
   /** Texts to embed; left out: none. */
   readonly inputs?: number;
 };

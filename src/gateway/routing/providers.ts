@@ -6,6 +6,8 @@ import { findKnownProvider, knownProviders } from '../../config/known-providers.
 import { usualSettings } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
+import type { BatchHost } from '../../providers/batches/host.ts';
+import { batchHostOf } from '../../providers/batches/index.ts';
 import { chatProviderKinds, imageProviderKinds } from '../../providers/registry.ts';
 import type { ImageProvider, ImageProviderKind } from '../../providers/image-provider.ts';
 import type { OwnKey } from '../../domain/keys/api-key.ts';
@@ -35,6 +37,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly refusedHistory: readonly string[];
   /** What its host wants otherwise than others of its format. */
   readonly wishes: HostWishes;
+  /** Its own batch API; null: none that we know. */
+  readonly batches: BatchHost | null;
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
   /** Calls a minute; null: no limit. */
@@ -60,7 +64,7 @@ export function connectProviders(config: Config, parts: Connecting) {
   const played = new Map<string, ConnectedProvider>();
   const images = new Map<string, ConnectedImageProvider>();
   for (const [name, provider] of Object.entries({ ...unconfigured, ...config.providers })) {
-    const connected = connect(name, provider);
+    const connected = connect(name, provider, config);
     if (connected) played.set(name, connected);
     if (!provider.enabled) continue;
     const access = accessBy(provider, credentialTools(name, parts));
@@ -163,20 +167,30 @@ const unconfigured = Object.fromEntries(
 );
 
 /** Returns null for a kind without chat models. */
-function connect(name: string, provider: ProviderEntry): ConnectedProvider | null {
+function connect(
+  name: string,
+  provider: ProviderEntry,
+  { tuning }: Config,
+): ConnectedProvider | null {
   const { kind, base_url: baseUrl, timeouts } = provider;
   if (!isChatKind(kind)) return null;
   const known = findKnownProvider(name, provider);
+  const place = placeOf(provider);
+  const wishes = { ...(provider.completions && { completions: {} }), ...known?.wishes };
+  const { batch_bucket: bucket, batch_role: role } = provider;
+  const linesMin = tuning.bedrockLinesMin;
+  const cloud = bucket === null ? null : { bucket, role, place, baseUrl, linesMin };
   return {
     name,
     baseUrl,
     apiKey: null,
-    place: placeOf(provider),
+    place,
     timeouts,
     kind: chatProviderKinds[kind],
     passFields: new Set(provider.pass_fields),
     refusedHistory: known?.refusedHistory ?? [],
-    wishes: { ...(provider.completions && { completions: {} }), ...known?.wishes },
+    wishes,
+    batches: batchHostOf({ kind, wishes, cloud }),
     takesCacheSalt: provider.cache_salt,
     callsPerMinute: provider.requests_per_minute,
     isInside: kind === 'openai-compatible' && URL.canParse(baseUrl) && isInside(new URL(baseUrl)),

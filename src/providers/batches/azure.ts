@@ -21,7 +21,7 @@ const openAi = openAiBatches({
 /** Addresses with a version have no path here, so our own queue runs their lines. */
 export const azureBatches: BatchHost = {
   ...openAi,
-  root,
+  addressOf: (path) => ({ path: root + path }),
   hasOwnModels: true,
   paths: /^\/openai\/v1\/(?:responses|chat\/completions)$/,
   writeLine: (customId, path, body) => openAi.writeLine(customId, path.slice(root.length), body),

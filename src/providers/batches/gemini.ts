@@ -4,12 +4,13 @@
 import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
-import { failedBy, pagesMax, readId, readList } from './shared.ts';
+import { failedBy, listed, readId, readList } from './shared.ts';
 
 const path = '/v1beta/batches';
 const embed = ':batchEmbedContents';
 /** The results are in the list, too. */
-const listed = 10;
+const pageBatches = 10;
+const list = { items: 'operations', next: 'nextPageToken', query: 'pageToken' } as const;
 
 export const geminiBatches: BatchHost = {
   paths: /:(?:generateContent|batchEmbedContents)$/,
@@ -42,21 +43,13 @@ function idOf({ name }: JsonObject): string {
   return readId(typeof name === 'string' ? name.replace(/^batches\//, '') : name);
 }
 
-/** In no known order. */
 async function find(calls: HostCalls, { mark }: ToFind) {
-  let next = '';
-  for (let page = 0; page < pagesMax; page += 1) {
-    const list = await calls.call('GET', `${path}?pageSize=${listed}${next}`);
-    for (const one of readList(list['operations'] ?? [])) {
-      const { displayName, state } = objectOf(one['metadata']);
-      // An earlier try may have failed.
-      if (displayName === mark && state !== 'BATCH_STATE_FAILED') return { id: idOf(one) };
-    }
-    const { nextPageToken: token } = list;
-    if (typeof token !== 'string' || token === '') return null;
-    next = `&pageToken=${encodeURIComponent(token)}`;
+  for await (const one of listed(calls, `${path}?pageSize=${pageBatches}`, list)) {
+    const { displayName, state } = objectOf(one['metadata']);
+    // An earlier try may have failed.
+    if (displayName === mark && state !== 'BATCH_STATE_FAILED') return { id: idOf(one) };
   }
-  return 'unsure' as const;
+  return null;
 }
 
 function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
@@ -109,7 +102,7 @@ function asLiveAnswer(response: JsonObject): JsonObject {
 }
 
 /** HTTP's word for a google.rpc.Status. */
-function statusOf(error: unknown): number {
+export function statusOf(error: unknown): number {
   const words: Readonly<Record<number, number>> = {
     3: 400,
     4: 504,

@@ -10,8 +10,8 @@ export type HostCalls = {
     path: string,
     body?: JsonObject,
   ) => Promise<JsonObject>;
-  /** Posts a long body. */
-  readonly send: (path: string, body: SizedBody) => Promise<JsonObject>;
+  /** Sends a long body. `method`: default POST. */
+  readonly send: (path: string, body: SizedBody, method?: 'PUT') => Promise<JsonObject>;
   /** Opens a file, of any length. */
   readonly read: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   readonly pause: (ms: number) => Promise<void>;
@@ -80,13 +80,31 @@ export type ReadLine = {
 /** The most that one batch may have. `inputs`: texts to embed. */
 export type BatchMax = { readonly lines: number; readonly bytes: number; readonly inputs: number };
 
+/** A live call. `headers`: left out for a task. */
+type WrittenLine = {
+  readonly path: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** A path and, where that is not the provider's address, its origin, and who signs for it. */
+export type BatchAddress = {
+  readonly path: string;
+  readonly origin?: string | undefined;
+  readonly service?: 's3';
+};
+
 export type BatchHost = {
-  /** A prefix of the path of each call. Left out: none. */
-  readonly root?: string;
+  /** Returns where a call goes. Left out: its path is below the provider's address. */
+  readonly addressOf?: (path: string) => BatchAddress;
   /** It knows a model by another id, `batch_model` in the route, and runs none that has no such id. */
   readonly hasOwnModels?: true;
   /** The paths of calls that it runs, below the host's address. */
   readonly paths: RegExp;
+  /** Returns false for a call that its batches cannot make. Left out: they make each. */
+  readonly takes?: (written: WrittenLine) => boolean;
+  /** The fewest lines of a batch. Left out: one. */
+  readonly linesMin?: number;
   /** Left out: as far as any host goes. */
   readonly max?: Partial<BatchMax>;
   /** The most texts to embed in one line. Left out: any number. */
@@ -99,6 +117,8 @@ export type BatchHost = {
   };
   /** `path`: as in ToSend. */
   readonly writeLine: (customId: string, path: string, body: JsonObject) => JsonObject;
+  /** Files are in a bucket: that one was taken does not show that the host has batches. */
+  readonly hasBucket?: true;
   /** Uploads the lines and returns the file's id. Nothing runs yet. Left out: `create` has them. */
   readonly upload?: (calls: HostCalls, sent: ToSend) => Promise<string>;
   /** Returns the path by which the file is deleted. Left out: nothing can be deleted. */
@@ -116,6 +136,6 @@ export type BatchHost = {
   readonly cancelPath: (id: string) => string;
   /** Reads a path of results. Left out: it has a line of JSON for each. */
   readonly read?: (calls: HostCalls, path: string) => AsyncIterable<ReadLine>;
-  /** Returns null for what is no result. */
-  readonly readLine: (line: JsonObject) => RemoteLine | null;
+  /** Returns null for what is no result. `mark`: of the batch whose results are read. */
+  readonly readLine: (line: JsonObject, mark: string) => RemoteLine | null;
 };

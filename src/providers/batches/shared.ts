@@ -20,6 +20,27 @@ export async function* readJsonLines(calls: HostCalls, path: string): AsyncGener
   }
 }
 
+/** Names of a list's items, of the next page's token, and of the parameter that asks for that page. */
+type ListNames = { readonly items: string; readonly next: string; readonly query: string };
+
+/** Yields the items of a list in pages. `path` has a query. Throws UpstreamBroken when it has no end. */
+export async function* listed(
+  calls: HostCalls,
+  path: string,
+  { items, next, query }: ListNames,
+): AsyncGenerator<JsonObject> {
+  let page = path;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const answer = await calls.call('GET', page);
+    // An empty list is left out.
+    yield* readList(answer[items] ?? []);
+    const token = answer[next];
+    if (typeof token !== 'string' || token === '') return;
+    page = `${path}&${query}=${encodeURIComponent(token)}`;
+  }
+  throw unreadable('the list is too long');
+}
+
 /** Returns a batch that has failed as a whole. `error`: as the host shows it. */
 export function failedBy(
   error: unknown,

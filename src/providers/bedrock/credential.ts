@@ -31,7 +31,7 @@ export function openCredential(
   const keysOf = keySource(apiKey, tools);
   if (!keysOf) return null;
   return {
-    async headersFor({ method, url, headers, body }) {
+    async headersFor({ method, url, service = 'bedrock', headers, body }) {
       const { 'content-type': type = 'application/json' } = headers;
       const signed = await new AwsV4Signer({
         ...(await keysOf()),
@@ -42,7 +42,8 @@ export function openCredential(
         // The type of a buffer depends on who compiles.
         body: typeof body === 'string' ? body : new Uint8Array(body ?? []),
         region: region ?? regionOf(url),
-        service: 'bedrock',
+        // It does not sign the body for S3, where TLS protects it.
+        service,
         datetime: new Date(tools.clock.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       }).sign();
       const { host: _, ...own } = Object.fromEntries(signed.headers);

@@ -80,10 +80,14 @@ function countOfInvoke(): InputCount {
 /** What is wrong with the route, or the operator's account, and comes as if the request were at fault. */
 const faultsOfRoute =
   /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed|doesn.t support counting/i;
+/** ServiceQuotaExceededException is a 400. */
+const noRoom = /\bquotas?\b/i;
 
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   const { status, message } = failure;
   // The model failed, or took too long; another try may succeed.
   if (status === 424) return { ...failure, status: 502 };
-  return status === 400 && faultsOfRoute.test(message) ? { ...failure, status: 404 } : failure;
+  if (status !== 400) return failure;
+  if (noRoom.test(message)) return { ...failure, status: 429 };
+  return faultsOfRoute.test(message) ? { ...failure, status: 404 } : failure;
 }

@@ -19,15 +19,16 @@ type Props = Parts & {
   readonly onClose: () => void;
 };
 
-/** What says where a cloud runs its models. Others have an address. */
+/** What says where a cloud runs its models and its batches. Others have an address. */
 const placeFields: Readonly<Record<string, readonly string[]>> = {
   azure: ['base_url', 'api_version'],
-  bedrock: ['region'],
-  vertex: ['project', 'region'],
+  bedrock: ['region', 'batch_bucket', 'batch_role'],
+  vertex: ['project', 'region', 'batch_bucket'],
 };
 
 function otherPlaces(place: readonly string[]): readonly string[] {
-  return ['region', 'project', 'api_version'].filter((field) => !place.includes(field));
+  const fields = ['region', 'project', 'api_version', 'batch_bucket', 'batch_role'];
+  return fields.filter((field) => !place.includes(field));
 }
 
 export function ProviderDrawer({ name, onClose, ...parts }: Props) {
