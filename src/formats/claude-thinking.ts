@@ -1,9 +1,9 @@
 // How much Claude should think: the effort or budget that its generation accepts.
 import { budgetOfEffort, effortOfBudget, nearestEffort } from '../canonical/effort.ts';
 import type { CanonicalRequest, Effort } from '../canonical/request.ts';
-import { isObject, type JsonObject, objectOf } from '../lib/json.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../lib/json.ts';
 import type { UpstreamTarget } from './format.ts';
-import type { ClaudeTraits } from './claude-traits.ts';
+import { claudeTraits, type ClaudeTraits } from './claude-traits.ts';
 
 type WrittenThinking = {
   readonly thinking: JsonObject | null;
@@ -13,6 +13,7 @@ type WrittenThinking = {
 };
 
 const nothing: WrittenThinking = { thinking: null, effort: null, isDropped: false };
+const disabled: JsonObject = { type: 'disabled' };
 const dropped: WrittenThinking = { ...nothing, isDropped: true };
 
 const budgetTokensMin = 1_024;
@@ -26,19 +27,20 @@ export function writeThinkingConfig(
     mayUseBudget,
   }: { target: UpstreamTarget; traits: ClaudeTraits; mayUseBudget: boolean },
 ): WrittenThinking {
-  if (!reasoning) return nothing;
+  // Anthropic refuses thinking together with a forced tool call.
+  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
+  const unasked = isForced && traits.thinksUnasked && target.thinking ? disabled : null;
+  if (!reasoning) return { ...nothing, thinking: unasked };
   const { effort, budgetTokens } = reasoning;
   if (effort === 'none') return target.thinking ? writeNoThinking(traits) : nothing;
   if (!target.thinking) return dropped;
   const usesBudget =
     traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
-  // Anthropic refuses thinking together with a forced tool call.
-  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
   if (!usesBudget) {
     const wanted = budgetTokens === null ? effort : effortOfBudget(budgetTokens);
     return {
-      thinking: isForced ? null : writeAdaptive(traits),
-      effort: wanted && writeEffort(wanted, traits),
+      thinking: isForced ? unasked : writeAdaptive(traits),
+      effort: wanted && writeEffort(wanted, traits, unasked !== null),
       isDropped: isForced,
     };
   }
@@ -55,20 +57,18 @@ function writeAdaptive({ thinking }: ClaudeTraits): JsonObject {
   return { type: 'adaptive', ...(thinking === 'adaptive' && { display: 'summarized' }) };
 }
 
-/**
- * Newer models refuse `disabled`, and some always think. The lowest effort is the closest match.
- */
-function writeNoThinking({ thinking }: ClaudeTraits): WrittenThinking {
-  return thinking === 'adaptive'
+/** The lowest effort is the closest match for a model that always thinks, or knows no word for it. */
+function writeNoThinking({ offWord }: ClaudeTraits): WrittenThinking {
+  return offWord === null
     ? { ...nothing, effort: 'low' }
-    : { ...nothing, thinking: { type: 'disabled' } };
+    : { ...nothing, thinking: { type: offWord } };
 }
 
-function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits): string {
-  return nearestEffort(
-    effort,
-    xhighEffort ? ['low', 'medium', 'high', 'xhigh', 'max'] : ['low', 'medium', 'high', 'max'],
-  );
+/** Models take `disabled` up to the effort `high`. */
+function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits, isDisabled: boolean): string {
+  const usual: readonly Effort[] = ['low', 'medium', 'high'];
+  const highest: readonly Effort[] = xhighEffort ? ['xhigh', 'max'] : ['max'];
+  return nearestEffort(effort, isDisabled ? usual : [...usual, ...highest]);
 }
 
 /** Returns a budget that leaves room for an answer below the limit; null when there is no room. */
@@ -90,7 +90,8 @@ export function mayThinkWithBudget(messages: readonly unknown[]): boolean {
   return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking';
 }
 
-/** No model of this format thinks by default. */
-export function mayThink({ thinking }: JsonObject): boolean {
-  return isObject(thinking) && thinking.type !== 'disabled';
+export function mayThink({ thinking, model }: JsonObject): boolean {
+  return isObject(thinking)
+    ? thinking.type !== 'disabled'
+    : claudeTraits(textOf(model)).thinksUnasked;
 }

@@ -13,6 +13,12 @@ export type ClaudeTraits = {
    * `both`: either.
    */
   readonly thinking: 'budget' | 'adaptive' | 'both';
+  /** It thinks unless it is told not to. */
+  readonly thinksUnasked: boolean;
+  /** The `type` that tells it not to think, or hardly; null: there is none. */
+  readonly offWord: 'disabled' | 'between_tools' | null;
+  /** False when it refuses a forced call. */
+  readonly forcesCalls: boolean;
   /** `all`: temperature and top_p together. `one`: either of them. `none`: neither, nor top_k. */
   readonly sampling: 'all' | 'one' | 'none';
   /** True when the conversation may hold `role: system`. */
@@ -32,6 +38,9 @@ export type ClaudeTraits = {
  */
 const foreignTraits: ClaudeTraits = {
   thinking: 'budget',
+  thinksUnasked: false,
+  offWord: 'disabled',
+  forcesCalls: true,
   sampling: 'all',
   systemMessages: false,
   xhighEffort: false,
@@ -46,14 +55,44 @@ const foreignTraits: ClaudeTraits = {
 export function claudeTraits(upstreamModel: string): ClaudeTraits {
   if (!upstreamModel.includes('claude')) return foreignTraits;
   const { family, version } = readClaudeId(upstreamModel);
+  const offWord = offWordOf(family, version);
   return {
     thinking: version <= 405 ? 'budget' : version === 406 ? 'both' : 'adaptive',
+    thinksUnasked: version >= 500,
+    offWord,
+    forcesCalls: version < 500 || offWord === 'disabled',
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
     systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
     xhighEffort: version >= 407,
     unsignedThinking: false,
     cachedTokensMin: promptCacheOf(upstreamModel).tokensMin,
   };
+}
+
+/**
+ * Since Claude 5, models think unasked. Opus 5.5, Fable and Mythos always do, and 4.7 and 4.8 need no word:
+ * platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5, and of Sonnet 5.5;
+ * docs.apiyi.com/en/live/2026-11/claude-thinking-guide-refresh (read 2026-11-30).
+ */
+function offWordOf(family: string, version: number): ClaudeTraits['offWord'] {
+  if (version <= 406 || (version >= 500 && family === 'haiku')) return 'disabled';
+  if (version < 500 || (family !== 'opus' && family !== 'sonnet')) return null;
+  if (version < 505) return 'disabled';
+  return family === 'sonnet' ? 'between_tools' : null;
+}
+
+/**
+ * Returns the request without a forced call where the model refuses it: of several tools, the demanded
+ * one alone is offered.
+ */
+export function withoutForcing(request: CanonicalRequest, traits: ClaudeTraits): CanonicalRequest {
+  const { tools, toolChoice: choice } = request;
+  if (traits.forcesCalls || (choice?.type !== 'required' && choice?.type !== 'tool'))
+    return request;
+  const demanded =
+    choice.type === 'tool' ? tools.filter(({ name }) => name === choice.name) : tools;
+  if (demanded.length === 0) return request;
+  return { ...request, tools: demanded, toolChoice: { type: 'auto' } };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Emulated } from '../adapting/emulated.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeOutputSchema } from '../claude-schema.ts';
 import { writeThinkingConfig } from '../claude-thinking.ts';
-import { fitSampling } from '../claude-traits.ts';
+import { fitSampling, withoutForcing } from '../claude-traits.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { modelTraits, toolTraits, type ModelTraits } from './model-traits.ts';
@@ -17,9 +17,11 @@ import { writeConversation, writeMark } from './write-conversation.ts';
 import { lackedFields } from '../lacked-fields.ts';
 
 /** Throws ApiError `invalid_request` on what Converse cannot express without changing the meaning. */
-export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
+export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = modelTraits(target.model);
+  const request = traits.claude ? withoutForcing(given, traits.claude) : given;
   const ignored = new Set(lackedFields(request, unknownHere));
+  if (request !== given) ignored.add('tool_choice');
   const emulated = emulatedOf(request, traits);
   const instructed = emulated.jsonObject
     ? { ...request, system: [...request.system, jsonInstruction] }

@@ -119,6 +119,13 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void 
   for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
   const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
   const traits = claudeTraits(model);
+  if (thinking?.type === 'disabled' && traits.thinksUnasked && traits.offWord !== 'disabled') {
+    if (traits.offWord) Object.assign(outgoing, { thinking: { type: traits.offWord } });
+    else {
+      delete outgoing.thinking;
+      ignored.push('thinking');
+    }
+  }
   Object.assign(
     outgoing,
     fitSampling({ temperature, topP, topK }, { traits, isThinking }, ignored),

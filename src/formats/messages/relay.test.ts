@@ -90,6 +90,18 @@ test('a model that does not think gets no thinking fields', () => {
   assert.deepEqual(ignored, ['thinking', 'output_config.effort']);
 });
 
+test('a client’s word against thinking is the model’s own, or left out where it always thinks', () => {
+  const thinking = { type: 'disabled' };
+  const sentTo = (model: string) => {
+    const { body, ignored } = up({ thinking }, { model });
+    return [body.thinking, ignored];
+  };
+  assert.deepEqual(sentTo('claude-opus-5'), [thinking, []]);
+  assert.deepEqual(sentTo('claude-opus-4-8'), [thinking, []]);
+  assert.deepEqual(sentTo('claude-sonnet-5-5'), [{ type: 'between_tools' }, []]);
+  assert.deepEqual(sentTo('claude-fable-5-1'), [undefined, ['thinking']]);
+});
+
 test('other vendors’ turns are fitted for Anthropic: reasoning is removed and call ids are mapped', () => {
   const call = { type: 'tool_use', id: 'functions.look:0', name: 'look', input: {} };
   const own = { type: 'thinking', thinking: 'b', signature: 'Eq==' };

@@ -226,7 +226,16 @@ const reasonings: [
   [newer, { effort: null, budgetTokens: null }, summarized, undefined],
   [newer, { effort: null, budgetTokens: 24_576 }, summarized, 'high'],
   [newer, { effort: null, budgetTokens: 31_999 }, summarized, 'xhigh'],
-  [newer, { effort: 'none', budgetTokens: null }, undefined, 'low'],
+  [newer, { effort: 'none', budgetTokens: null }, { type: 'disabled' }, undefined],
+  ['claude-haiku-5-5', { effort: 'none', budgetTokens: null }, { type: 'disabled' }, undefined],
+  [
+    'claude-sonnet-5-5',
+    { effort: 'none', budgetTokens: null },
+    { type: 'between_tools' },
+    undefined,
+  ],
+  ['claude-opus-5-5', { effort: 'none', budgetTokens: null }, undefined, 'low'],
+  ['claude-opus-4-8', { effort: 'none', budgetTokens: null }, undefined, 'low'],
   ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, summarized, 'max'],
   ['kimi-k2', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
 ];
@@ -255,13 +264,33 @@ test('thinking is left out and listed when it would be refused', () => {
     assert.equal(body.thinking, undefined);
     assert.deepEqual(ignored, ['reasoning_effort']);
   }
-  const forced = write(
-    { reasoning, tools: [look], toolChoice: { type: 'required' } },
-    { model: newer },
-  );
-  assert.equal(forced.body.thinking, undefined);
+  const force = { tools: [look], toolChoice: { type: 'required' } } as const;
+  const forced = write({ reasoning, ...force }, { model: newer });
+  // It would think unasked.
+  assert.deepEqual(forced.body.thinking, { type: 'disabled' });
   assert.deepEqual(forced.body.output_config, { effort: 'high' });
   assert.deepEqual(forced.ignored, ['reasoning_effort']);
+  const most = write({ reasoning: { ...reasoning, effort: 'max' }, ...force }, { model: newer });
+  assert.deepEqual(most.body.output_config, { effort: 'high' });
+  assert.deepEqual(write(force, { model: newer }).body.thinking, { type: 'disabled' });
+});
+
+test('a model that always thinks is not forced to call: the demanded tool is offered alone', () => {
+  const tools = [look, { ...look, name: 'other' }];
+  for (const model of ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-fable-5-1']) {
+    for (const [toolChoice, offered] of [
+      [{ type: 'required' }, ['look', 'other']],
+      [{ type: 'tool', name: 'look' }, ['look']],
+    ] as const) {
+      const { body, ignored } = write({ tools, toolChoice }, { model });
+      const sent = body.tools as readonly { readonly name: string }[];
+      assert.deepEqual(
+        [sent.map(({ name }) => name), body.tool_choice],
+        [offered, { type: 'auto' }],
+      );
+      assert.deepEqual(ignored, ['tool_choice']);
+    }
+  }
 });
 
 test('tools get an object schema, and a choice is sent only beside tools', () => {

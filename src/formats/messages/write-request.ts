@@ -16,7 +16,7 @@ import { anthropicTable, writeOutputSchema } from '../claude-schema.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
 import { writeCacheControl } from './media.ts';
-import { fitSampling, claudeTraits, type ClaudeTraits } from '../claude-traits.ts';
+import { claudeTraits, fitSampling, withoutForcing, type ClaudeTraits } from '../claude-traits.ts';
 import { mayThinkWithBudget, writeThinkingConfig } from '../claude-thinking.ts';
 import { writeConversation } from './write-conversation.ts';
 import { lackedFields } from '../lacked-fields.ts';
@@ -24,9 +24,11 @@ import { lackedFields } from '../lacked-fields.ts';
 /**
  * Throws ApiError `invalid_request` on what Messages cannot express without changing the meaning.
  */
-export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
+export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = claudeTraits(target.model);
+  const request = withoutForcing(given, traits);
   const ignored = lackedFields(request, unknownHere);
+  if (request !== given) ignored.push('tool_choice');
   if (request.messages.some(hasImageDetail)) ignored.push('detail');
   const emulated = emulatedOf(request);
   const system = emulated.jsonObject ? [...request.system, jsonInstruction] : request.system;
