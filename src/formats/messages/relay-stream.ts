@@ -88,6 +88,9 @@ class MessageStreamRelay extends AnswerStream {
         return this.#finishWhole();
       case 'error':
         return this.breakOff(readFailure(event));
+      // Vertex's own count, which SDKs refuse: github.com/vercel/ai/issues/13436 (read 2026-11-30).
+      case 'vertex_event':
+        return '';
       default:
         return frameOf(raw, event);
     }

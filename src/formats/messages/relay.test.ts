@@ -260,6 +260,7 @@ test('events are relayed as the text they arrived in, and the last two wait', ()
   const frames = parseSse(
     sse(start, odd, { type: 'brand_new' }, end, { type: 'message_stop', y: 1 }),
   ).map((event) => pipe.push(event));
+  assert.equal(relayed([start, { type: 'vertex_event', usage: {} }, end]).events.length, 3);
   assert.equal(
     frames[0],
     `event: message_start\ndata: ${JSON.stringify({ ...start, message: { ...start.message, model: 'catalogue/id' } })}\n\n`,
