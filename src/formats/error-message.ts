@@ -64,6 +64,20 @@ export function readVendorError(body: unknown): { readonly vendor?: VendorError 
   return Object.keys(vendor).length > 0 ? { vendor } : {};
 }
 
+/**
+ * Reads the HTTP status of an error that came with a status of success, such as a stream's: OpenRouter and
+ * Perplexity send it in `code`, Groq in `status_code`. null: it has none.
+ */
+export function readErrorStatus(error: unknown): number | null {
+  if (!isObject(error)) return null;
+  const status = [error['status_code'], error['status'], error['code']].find(
+    (value) => typeof value === 'number',
+  );
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
+    ? status
+    : null;
+}
+
 /** A proxy's HTML page does not help a developer. */
 function readPlainMessage(text: string): string | null {
   const plain = text.trim();

@@ -1,13 +1,22 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { readErrorMessage } from '../formats/error-message.ts';
+import { readErrorMessage, readErrorStatus } from '../formats/error-message.ts';
+import { objectOf } from '../lib/json.ts';
 
 type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 
-/** Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors. */
+/**
+ * Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors.
+ * What fails after OpenRouter has begun to answer has its status in the body only.
+ */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },
   { readFailure }: { readonly readFailure?: ReadFailure | undefined },
 ): UpstreamFailure {
-  const worded = { ...failure, message: readErrorMessage(body) ?? failure.message };
+  const status = failure.kind === 'unreadable' ? readErrorStatus(objectOf(body)['error']) : null;
+  const worded: UpstreamFailure = {
+    ...failure,
+    ...(status !== null && { kind: 'status', status }),
+    message: readErrorMessage(body) ?? failure.message,
+  };
   return readFailure?.(worded, body) ?? worded;
 }

@@ -1,5 +1,5 @@
 // Errors in OpenAI's shape, and the variants of other hosts.
-import { readErrorMessage, readVendorError } from '../error-message.ts';
+import { readErrorMessage, readErrorStatus, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
@@ -36,17 +36,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
   // An error of Mistral or SGLang is an object of its own.
   if (event.event !== 'error' && !chunk.error && chunk.object !== 'error') return null;
-  const status = readStatus(isObject(chunk.error) ? chunk.error : chunk);
+  const status = readErrorStatus(isObject(chunk.error) ? chunk.error : chunk);
   const message = readErrorMessage(chunk) ?? 'the stream reported an error without a message';
   return { ...makeFailure(status ?? 'broken-stream', message), ...readVendorError(chunk) };
-}
-
-/** OpenRouter and Perplexity send the HTTP status in `code`, Groq in `status_code`. */
-function readStatus(error: JsonObject): number | null {
-  const status = [error.status_code, error.status, error.code].find(
-    (value) => typeof value === 'number',
-  );
-  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
-    ? status
-    : null;
 }

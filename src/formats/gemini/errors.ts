@@ -8,18 +8,17 @@ import {
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
-import { readErrorMessage } from '../error-message.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
+import { readErrorMessage, readErrorStatus } from '../error-message.ts';
 import { brokenStream } from '../stream-progress.ts';
 
 /** Returns the failure that an event reports; null for an ordinary chunk. */
 export function readStreamFailure(event: unknown): UpstreamFailure | null {
   const chunk: unknown = Array.isArray(event) ? event[0] : event;
   if (!isObject(chunk) || !chunk.error) return null;
-  const code = objectOf(chunk.error).code;
-  const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
+  const status = readErrorStatus(chunk.error);
   const message = readErrorMessage(chunk) ?? 'the stream ended in an error';
-  return makeFailure(isStatus ? code : 'broken-stream', message);
+  return makeFailure(status ?? 'broken-stream', message);
 }
 
 export function unfinished(): UpstreamFailure {

@@ -80,7 +80,7 @@ function isCallers(status: number | null): boolean {
 }
 
 function wordOf(status: number | null): 'overloaded' | 'late' | 'failed' {
-  if (status === 429 || status === 503 || status === 529) return 'overloaded';
+  if ([429, 498, 503, 529].includes(status ?? 0)) return 'overloaded';
   return status === 408 || status === 504 ? 'late' : 'failed';
 }
 
