@@ -605,7 +605,8 @@ test('instructions in mid-conversation are text of the user where the model take
   const later = { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] };
   const messages = [{ role: 'system', content: 's' }, user, later];
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
-  assert.deepEqual(chatMessages(messages, { model: 'qwen3.6-max' }), [messages[0], user, marked]);
+  for (const model of ['qwen3.6-max', 'MiniMax-M3'])
+    assert.deepEqual(chatMessages(messages, { model }), [messages[0], user, marked]);
   assert.deepEqual(chatMessages(messages, { model: 'glm-5.3' })[2]!.role, 'system');
 });
 

@@ -182,6 +182,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       renamed: { max_tokens: 'max_completion_tokens' },
       ranges: { temperature: [0.01, 1] },
+      // github.com/CherryHQ/cherry-studio/pull/15991 (read 2026-11-30)
+      notThinking: thinkingDisabled,
       reasoningIn: 'content',
     },
   },

@@ -25,6 +25,10 @@ const known: Readonly<Record<string, string>> = {
   'glm-5.3': 'low high max',
   'glm-5.2': 'none high max',
   'glm-5.1': 'none low medium high',
+  'MiniMax-M3.1-Flash': 'low medium high xhigh max',
+  'MiniMax-M3': 'none low medium high',
+  'mistralai/mistral-small-2603': 'none high',
+  'mistral-large-4-0': 'none low medium high',
 };
 
 for (const [model, efforts] of Object.entries(known)) {

@@ -74,6 +74,11 @@ const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly 
   // docs.bigmodel.cn/api-reference (read 2026-11-26), docs.z.ai/guides/llm/glm-5.2 (2026-11-30).
   [/glm-5\.[3-9]/i, ['low', 'high', 'max']],
   [/glm-5\.2/i, ['none', 'high', 'max']],
+  // It always thinks, and as much as it can unasked: platform.minimax.io/docs/guides/text-generation,
+  // dev.to/aihubmix on M3.1 Flash (read 2026-11-30).
+  [/minimax-m3\.[1-9]/i, [...usual, 'xhigh', 'max']],
+  // They think or not: github.com/anomalyco/models.dev/pull/1986 (read 2026-11-30).
+  [/mistral-(?:small|medium)|magistral/i, ['none', 'high']],
   // At Groq they think or not: npm `groq-sdk` 1.6. Qwen 3.8 has levels.
   [/^qwen\/qwen3(?:-32b|\.6-27b)$/, ['none']],
 ];

@@ -348,7 +348,9 @@ for (const name of names) {
 
 test('a model that shall not think is told so as its host wants it', async () => {
   const thinking = { type: 'disabled' };
-  const words = { deepseek: { thinking }, moonshotai: { thinking }, zai: { thinking } };
+  const words = Object.fromEntries(
+    ['deepseek', 'moonshotai', 'zai', 'minimax'].map((name) => [name, { thinking }]),
+  );
   const asked = {
     '/v1/chat/completions': { reasoning_effort: 'none' },
     '/v1/messages': { thinking, max_tokens: 99 },
@@ -358,7 +360,13 @@ test('a model that shall not think is told so as its host wants it', async () =>
     for (const [path, effort] of Object.entries(asked)) {
       const body = { model: `a-${name}-model`, messages, ...effort };
       const { asked: sent } = await gateway.recordUpstream(() => gateway.post(path, { key, body }));
-      const { model: _, messages: __, max_tokens: ___, ...rest } = sent[0]!.body as JsonObject;
+      const {
+        model: _,
+        messages: __,
+        max_tokens: ___,
+        max_completion_tokens: ____,
+        ...rest
+      } = sent[0]!.body as JsonObject;
       assert.deepEqual(rest, told, `${name} ${path}`);
     }
 });

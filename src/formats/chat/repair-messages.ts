@@ -49,9 +49,10 @@ export function takesReasoning(target: UpstreamTarget): boolean {
 /**
  * Models whose chat templates refuse instructions in mid-conversation, which Claude Code and Codex
  * send: github.com/ollama/ollama/issues/17774, github.com/ggml-org/llama.cpp/issues/27367,
- * github.com/raullenchai/Rapid-MLX/issues/1543 (read 2026-11-26).
+ * github.com/raullenchai/Rapid-MLX/issues/1543 (read 2026-11-26); and MiniMax, which takes one system
+ * message: github.com/openclaw/openclaw/issues/19386 (read 2026-11-30).
  */
-const systemOnlyAhead = /qwen|llama|gemma/i;
+const systemOnlyAhead = /qwen|llama|gemma|minimax/i;
 
 function repairMessage(
   given: JsonObject,
