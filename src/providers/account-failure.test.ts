@@ -14,6 +14,8 @@ test('an empty account that a provider calls a fault that may pass wants money',
     'Insufficient balance or no resource package. Please recharge.',
     '余额不足或无可用资源包,请充值。',
     'Your prepayment credits are depleted. Please go to AI Studio',
+    'Your account org-ea6a <ak-f8ty> is suspended due to insufficient balance, please recharge',
+    'Account acme is suspended, possibly due to reaching the monthly spending limit',
   ])
     assert.equal(failure(429, message), 402);
   assert.equal(failure(429, 'Rate limit reached for requests'), 429);
@@ -22,7 +24,8 @@ test('an empty account that a provider calls a fault that may pass wants money',
 test('an account without credit at OpenAI wants money, a limit a minute passes', () => {
   const limited = { kind: 'status', status: 429, message: 'x', retryAfterSeconds: 7 } as const;
   const statusFor = (code: unknown) => readOpenAiFailure(limited, { error: { code } }).status;
-  assert.deepEqual(['insufficient_quota', 'credit_balance_exhausted'].map(statusFor), [402, 402]);
+  const unpaid = ['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active'];
+  assert.deepEqual(unpaid.map(statusFor), [402, 402, 402]);
   assert.deepEqual(['rate_limit_exceeded', 429, null].map(statusFor), [429, 429, 429]);
   assert.equal(readOpenAiFailure(limited, '<html>').status, 429);
 });

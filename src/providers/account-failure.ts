@@ -19,10 +19,11 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
 ];
 
 /**
- * Some say with 429 or 500 that the account is empty, as if it would pass. MiniMax: platform.minimax.io,
+ * Some say with 412, 429 or 500 that the account is empty, as if it would pass. MiniMax: platform.minimax.io,
  * error code 1008. The others by reports, read 2026-11-30: xAI (github.com/continuedev/continue/issues/10373),
  * Zhipu (github.com/vercel/ai/issues/9290 and continuedev/continue/issues/11823), Google
- * (github.com/dyad-sh/dyad/issues/3626).
+ * (github.com/dyad-sh/dyad/issues/3626), Moonshot (github.com/continuedev/continue/issues/11443), Fireworks
+ * (github.com/pollinations/pollinations/issues/12136).
  */
 const emptyAccount = new RegExp(
   [
@@ -31,6 +32,7 @@ const emptyAccount = new RegExp(
     '^Insufficient balance or no resource package',
     '^余额不足或无可用资源包',
     '^Your prepayment credits are depleted',
+    '^(?:Your )?account .{1,120} is suspended',
   ].join('|'),
   'i',
 );
@@ -52,7 +54,11 @@ export function readAccountFailure(failure: UpstreamFailure, body?: unknown): Up
   return { ...failure, status };
 }
 
-const noCredit: unknown[] = ['insufficient_quota', 'credit_balance_exhausted'];
+const noCredit: unknown[] = [
+  'insufficient_quota',
+  'credit_balance_exhausted',
+  'billing_not_active',
+];
 
 /**
  * As `readAccountFailure`, for OpenAI itself, which says with 429 that its customer has no credit.

@@ -75,7 +75,7 @@ export function readFailure(value: unknown): UpstreamFailure {
 }
 
 function statusOfCode(code: string): number {
-  if (/insufficient_quota|credit_balance/.test(code)) return 402;
+  if (/insufficient_quota|credit_balance|billing_not_active/.test(code)) return 402;
   if (/rate_limit|too_many_requests/.test(code)) return 429;
   if (/overloaded|unavailable/.test(code)) return 503;
   if (/timeout/.test(code)) return 504;

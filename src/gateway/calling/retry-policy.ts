@@ -10,15 +10,16 @@ type NextStep = 'again' | 'elsewhere' | 'never';
 /**
  * Decides what follows a failure. Failed or broken connections, timeouts and unreadable streams are
  * retried. So are the statuses that pass: 408, 409, 429, Groq's 498 (no capacity) and 499 (cancelled there),
- * and 500 and above. A redirect, a rejected credential and a model that is not there (404, 410) belong to the
- * route and do not pass. A billed answer is not asked for again: the same request may spoil the next answer
- * too.
+ * and 500 and above. A redirect, a rejected credential, a model that is not there (404, 410) and Fireworks's
+ * 412 (it cannot run) belong to the route and do not pass. A billed answer is not asked for again: the same
+ * request may spoil the next answer too.
  */
 export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
   if (isBilled) return 'never';
   if (kind !== 'status' || status === null) return 'again';
   if (status >= 498 || status === 408 || status === 409 || status === 429) return 'again';
-  const isOfRoute = status < 400 || isMissing(status) || isCredentialRefused(status);
+  const isOfRoute =
+    status < 400 || status === 412 || isMissing(status) || isCredentialRefused(status);
   return isOfRoute ? 'elsewhere' : 'never';
 }
 
