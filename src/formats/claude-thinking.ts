@@ -3,6 +3,7 @@ import { budgetOfEffort, effortOfBudget, nearestEffort } from '../canonical/effo
 import type { CanonicalRequest, Effort } from '../canonical/request.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../lib/json.ts';
 import type { UpstreamTarget } from './format.ts';
+import { readClaudeId } from '../terms/prompt-cache.ts';
 import { claudeTraits, type ClaudeTraits } from './claude-traits.ts';
 
 type WrittenThinking = {
@@ -57,6 +58,48 @@ function writeAdaptive({ thinking }: ClaudeTraits): JsonObject {
   return { type: 'adaptive', ...(thinking === 'adaptive' && { display: 'summarized' }) };
 }
 
+/** The client's thinking on the straight path. `effort`: null when the request has none. */
+export type AskedThinking = {
+  readonly thinking: JsonObject | null;
+  readonly effort: Effort | null;
+};
+
+/**
+ * Returns what the client asks for in the words of the model's generation: those before 4.6 know
+ * budgets only, and all but Opus 4.5 no effort; those after 4.6 refuse budgets. Clients know a model
+ * by an alias, or are older than it. `mayUseBudget`: as above. A model without a number stays as asked.
+ */
+export function fitAskedThinking(
+  asked: AskedThinking,
+  { model, maxTokens, mayUseBudget }: FitThinking,
+): AskedThinking {
+  const { family, version } = readClaudeId(model);
+  if (!Number.isFinite(version)) return asked;
+  const traits = claudeTraits(model);
+  const { type, budget_tokens: budgetTokens, ...others } = asked.thinking ?? {};
+  if (traits.thinking === 'budget') {
+    const effort = family === 'opus' && version === 405 ? asked.effort : null;
+    if (!asked.thinking || type === 'enabled' || type === 'disabled') return { ...asked, effort };
+    const budget = mayUseBudget
+      ? fitBudget(budgetOfEffort[asked.effort ?? 'medium'], maxTokens)
+      : null;
+    const thinking = budget === null ? null : { ...others, type: 'enabled', budget_tokens: budget };
+    return { thinking, effort };
+  }
+  const isBudget = type === 'enabled' && traits.thinking === 'adaptive';
+  const wanted = asked.effort ?? (isBudget ? effortOfBudget(Number(budgetTokens)) : null);
+  return {
+    thinking: isBudget ? { ...writeAdaptive(traits), ...others } : asked.thinking,
+    effort: wanted && writeEffort(wanted, traits, type === 'disabled'),
+  };
+}
+
+type FitThinking = {
+  readonly model: string;
+  readonly maxTokens: number;
+  readonly mayUseBudget: boolean;
+};
+
 /** The lowest effort is the closest match for a model that always thinks, or knows no word for it. */
 function writeNoThinking({ offWord }: ClaudeTraits): WrittenThinking {
   return offWord === null
@@ -65,7 +108,7 @@ function writeNoThinking({ offWord }: ClaudeTraits): WrittenThinking {
 }
 
 /** Models take `disabled` up to the effort `high`. */
-function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits, isDisabled: boolean): string {
+function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits, isDisabled: boolean): Effort {
   const usual: readonly Effort[] = ['low', 'medium', 'high'];
   const highest: readonly Effort[] = xhighEffort ? ['xhigh', 'max'] : ['max'];
   return nearestEffort(effort, isDisabled ? usual : [...usual, ...highest]);

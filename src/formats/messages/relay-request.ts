@@ -17,7 +17,7 @@ import { relayHistory } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
-import { fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
+import { fitAskedThinking, fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
 import { relayTools } from './web-search.ts';
 import { speedField } from './write-request.ts';
 
@@ -47,7 +47,10 @@ export function relayRequest(
   };
   if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, ignored);
-  else boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
+  else {
+    fitThinking(outgoing, target.model, ignored);
+    boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
+  }
   fitToModel(outgoing, target.model, ignored);
   const isClaude = target.model.includes('claude');
   if (!isClaude) dropSafeguards(outgoing, ignored);
@@ -155,6 +158,28 @@ function dropEffort(outgoing: Outgoing, ignored: string[]): void {
   ignored.push('output_config.effort');
   const { effort: _, ...rest } = config;
   outgoing.output_config = rest;
+}
+
+/** Thinks as the model's generation does; what it cannot is left out. */
+function fitThinking(outgoing: Outgoing, model: string, ignored: string[]): void {
+  const { thinking = null, output_config: config } = outgoing;
+  const asked = { thinking, effort: config?.effort ?? null };
+  const fitted = fitAskedThinking(asked, {
+    model,
+    maxTokens: outgoing.max_tokens,
+    mayUseBudget: mayThinkWithBudget(outgoing.messages),
+  });
+  if (fitted.thinking !== thinking) {
+    if (fitted.thinking) outgoing.thinking = fitted.thinking as Outgoing['thinking'];
+    else delete outgoing.thinking;
+    if (!fitted.thinking) ignored.push('thinking');
+  }
+  if (fitted.effort === asked.effort) return;
+  if (fitted.effort === null) ignored.push('output_config.effort');
+  const { effort: _, ...rest } = config ?? {};
+  const changed: JsonObject = { ...rest, ...(fitted.effort && { effort: fitted.effort }) };
+  if (Object.keys(changed).length > 0) outgoing.output_config = changed as typeof config;
+  else delete outgoing.output_config;
 }
 
 /**

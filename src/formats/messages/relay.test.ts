@@ -80,6 +80,74 @@ test('a thinking budget stays below the output limit, or is left out', () => {
   assert.equal(up({ thinking }, { maxOutputTokens: 1024 }).body.thinking, undefined);
 });
 
+test('a model is asked to think in the words of its generation', () => {
+  const adaptive = { type: 'adaptive', display: 'omitted' };
+  const enabled = { type: 'enabled', budget_tokens: 10_000 };
+  const shown = { type: 'adaptive', display: 'summarized' };
+  const budget = (budget_tokens: number) => ({ ...adaptive, type: 'enabled', budget_tokens });
+  const effort = (level: string) => ({ effort: level });
+  const cases: readonly (readonly [
+    model: string,
+    asked: object,
+    sent: object,
+    ignored?: string,
+  ])[] = [
+    ['claude-haiku-4-5', { thinking: adaptive }, { thinking: budget(8_192) }],
+    [
+      'claude-sonnet-4-5-20250929',
+      { thinking: adaptive, output_config: effort('high') },
+      { thinking: budget(24_576) },
+      'output_config.effort',
+    ],
+    [
+      'claude-haiku-4-5',
+      { output_config: { ...effort('low'), task_budget: 1 } },
+      { output_config: { task_budget: 1 } },
+      'output_config.effort',
+    ],
+    [
+      'claude-opus-4-5',
+      { thinking: adaptive, output_config: effort('medium') },
+      { thinking: budget(8_192), output_config: effort('medium') },
+    ],
+    [
+      'claude-sonnet-5',
+      { thinking: enabled },
+      { thinking: shown, output_config: effort('medium') },
+    ],
+    [
+      'claude-opus-4-7',
+      { thinking: { ...enabled, display: 'omitted' }, output_config: effort('max') },
+      { thinking: adaptive, output_config: effort('max') },
+    ],
+    ['claude-opus-4-6', { output_config: effort('xhigh') }, { output_config: effort('high') }],
+  ];
+  const room = { max_tokens: 32_000 };
+  const limit = { maxOutputTokens: 32_000 };
+  const models = ['claude-opus-4-6', 'claude-next', 'deepseek-v4'];
+  const same = [...models.map((model) => [model, enabled] as const), ['claude-opus-5', adaptive]];
+  for (const [model, thinking] of same as [string, object][])
+    assert.equal(up({ ...room, thinking }, { model, ...limit }).body.thinking, thinking);
+  for (const [model, asked, sent, ignored] of cases) {
+    const { body, ...written } = up({ ...room, ...asked }, { model, ...limit });
+    const { thinking, output_config: config } = body;
+    assert.deepEqual(JSON.parse(JSON.stringify({ thinking, output_config: config })), sent, model);
+    assert.deepEqual(written.ignored, ignored === undefined ? [] : [ignored], model);
+  }
+  // Another vendor's model made the call that is answered.
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+  const history = [
+    { role: 'user', content: 'x' },
+    { role: 'assistant', content: [call] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }] },
+  ];
+  const { body, ignored } = up(
+    { messages: history, thinking: adaptive },
+    { model: 'claude-haiku-4-5' },
+  );
+  assert.deepEqual([body.thinking, ignored], [undefined, ['thinking']]);
+});
+
 test('a model that does not think gets no thinking fields', () => {
   const { body, ignored } = up(
     { thinking: { type: 'adaptive' }, output_config: { effort: 'low', task_budget: 1 } },
