@@ -19,6 +19,13 @@ test('an empty account that a provider calls a fault that may pass wants money',
   ])
     assert.equal(failure(429, message), 402);
   assert.equal(failure(429, 'Rate limit reached for requests'), 429);
+  const novitas = 'Insufficient quota available for instant inference. trace_id: 1f';
+  assert.equal(failure(400, novitas), 402);
+});
+
+test('a refusal that quotes words of an empty account is the client’s', () => {
+  for (const words of ['insufficient balance (1008)', 'Account x is suspended'])
+    assert.equal(failure(400, `Invalid schema: '${words}' is not a type.`), 400);
 });
 
 test('an account without credit at OpenAI wants money, a limit a minute passes', () => {

@@ -33,7 +33,7 @@ function readError(body: unknown): JsonObject | null {
 function readStatus({ status, message }: JsonObject, details: readonly JsonObject[]): number {
   const isKeyRefused =
     details.some(({ reason }) => reason === 'API_KEY_INVALID') ||
-    /\bAPI key (not valid|not found|expired)/i.test(String(message));
+    /^API key (?:not valid|not found|expired)/i.test(String(message));
   if (isKeyRefused) return 401;
   // No billing, or a region where the API is not offered.
   return status === 'FAILED_PRECONDITION' ? 403 : 400;

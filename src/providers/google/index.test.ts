@@ -60,6 +60,17 @@ const cases: Record<string, [code: number, body: unknown, expected: number]> = {
     { error: { status: 'INVALID_ARGUMENT', message: 'Invalid role.' } },
     400,
   ],
+  "a refusal that quotes the client's words stays a 400": [
+    400,
+    {
+      error: {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'function_declarations[0].parameters.properties[API key not valid].items: missing.',
+      },
+    },
+    400,
+  ],
   'other statuses stay as they are': [404, wrongKey, 404],
   'a body that is not JSON changes nothing': [400, '<html>', 400],
 };
