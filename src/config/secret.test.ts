@@ -27,39 +27,29 @@ test('two installations have different secrets', () => {
 });
 
 test('the environment overrides the file, and an empty variable counts as unset', () => {
-  const given = loadSecrets(
-    { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: '' },
-    join(folder, 'new'),
-    alone,
-  );
-  assert.deepEqual(given, [createSecret(first)]);
-  assert.deepEqual(
-    loadSecrets({ TOLLGATE_SECRET: '' }, join(folder, 'new'), alone),
-    loadSecrets({}, join(folder, 'new'), alone),
-  );
+  const dataDir = join(folder, 'new');
+  const env = { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: '' };
+  assert.deepEqual(loadSecrets(env, dataDir, alone), [createSecret(first)]);
+  const unset = loadSecrets({ TOLLGATE_SECRET: '' }, dataDir, alone);
+  assert.deepEqual(unset, loadSecrets({}, dataDir, alone));
 });
 
 test('the environment adds accepted secrets, without duplicates, to its own or the file’s', () => {
   const TOLLGATE_SECRETS_ACCEPTED = `${second},${third},${second},${first}`;
   const given = loadSecrets({ TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED }, folder, alone);
   assert.deepEqual(given, [first, second, third].map(createSecret));
-  const [current, ...accepted] = loadSecrets(
-    { TOLLGATE_SECRETS_ACCEPTED: second },
-    join(folder, 'new'),
-    alone,
-  );
-  assert.deepEqual([current], loadSecrets({}, join(folder, 'new'), alone));
+  const dataDir = join(folder, 'new');
+  const env = { TOLLGATE_SECRETS_ACCEPTED: second };
+  const [current, ...accepted] = loadSecrets(env, dataDir, alone);
+  assert.deepEqual([current], loadSecrets({}, dataDir, alone));
   assert.deepEqual(accepted, [createSecret(second)]);
 });
 
 test('a secret with surrounding white space is still accepted after a rotation', () => {
   const [padded] = loadSecrets({ TOLLGATE_SECRET: `${first}\n` }, folder, alone);
   for (const TOLLGATE_SECRETS_ACCEPTED of [`${first}\n`, `${third},${first}\n`]) {
-    const given = loadSecrets(
-      { TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED },
-      folder,
-      alone,
-    );
+    const env = { TOLLGATE_SECRET: second, TOLLGATE_SECRETS_ACCEPTED };
+    const given = loadSecrets(env, folder, alone);
     assert.ok(given.some(({ id }) => id === padded.id));
   }
 });
@@ -74,11 +64,8 @@ test('a new secret becomes the file’s first line; only the owner can read it, 
   assert.match(readFileSync(path, 'utf8'), /^([0-9a-f]{64}\n){3}$/);
   const unseen = addNew(path);
   removeSecrets(path, [oldest.id]);
-  assert.deepEqual(
-    loadSecrets({}, dataDir, alone),
-    [unseen, made[1], made[0]],
-    'no others go than those that are ended',
-  );
+  // No others go than those that are ended.
+  assert.deepEqual(loadSecrets({}, dataDir, alone), [unseen, made[1], made[0]]);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(dataDir), ['secret']);
 });
@@ -90,12 +77,10 @@ test('a key id identifies a secret without revealing it', () => {
 });
 
 test('a short secret, an empty file, and a shared database without a secret are refused without quoting it', () => {
+  const TOLLGATE_SECRETS_ACCEPTED = `${second},hunter2`;
   for (const [name, env] of [
     ['TOLLGATE_SECRET', { TOLLGATE_SECRET: 'hunter2' }],
-    [
-      'TOLLGATE_SECRETS_ACCEPTED',
-      { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED: `${second},hunter2` },
-    ],
+    ['TOLLGATE_SECRETS_ACCEPTED', { TOLLGATE_SECRET: first, TOLLGATE_SECRETS_ACCEPTED }],
   ] as const) {
     assert.throws(
       () => loadSecrets(env, folder, alone),
@@ -115,12 +100,8 @@ test('a short secret, an empty file, and a shared database without a secret are 
 
 test('a data folder that is a file is refused with its path and the variable that names it', () => {
   const file = import.meta.filename;
-  assert.throws(
-    () => loadSecrets({}, file, { isShared: false }),
-    (error: Error) =>
-      error.message ===
-      `TOLLGATE_DATA_DIR names no usable folder: ${file} is a file, not a folder. Set it to another folder, or correct this one and its permissions.`,
-  );
+  const message = `TOLLGATE_DATA_DIR names no usable folder: ${file} is a file, not a folder. Set it to another folder, or correct this one and its permissions.`;
+  assert.throws(() => loadSecrets({}, file, alone), { message });
 });
 
 function addNew(path: string): Secret {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { columnOf } from '../../../tests/support/column-of.ts';
 import { modelAt } from '../../../tests/support/model-at.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { createCatalog } from './catalog.ts';
@@ -10,7 +11,6 @@ import type { ModelInfoEntry } from './model-info.ts';
 import type { Model } from './model.ts';
 import { readPrices } from './read-prices.ts';
 
-const dayMs = 86_400_000;
 const live = model('gpt-x', 'openai', [
   {
     input: 1.25,
@@ -60,43 +60,26 @@ const charging: Charging = {
 };
 
 describe('which models are listed', () => {
-  const cases: [who: string, viewer: Viewer, ids: string[]][] = [
+  const models = new Set(['gemini-x']);
+  const cases: [who: string, viewer: Partial<Viewer>, ids: string][] = [
     [
       'a caller without a key sees models with a live route and a price, then the aliases',
-      nobody,
-      ['gpt-x', 'fast'],
+      {},
+      'gpt-x fast',
     ],
-    [
-      'a test key sees every model with a price',
-      { ...nobody, mode: 'test' },
-      ['gpt-x', 'gemini-x', 'fast', 'slow'],
-    ],
-    [
-      'a restricted key sees only its own',
-      { ...nobody, mode: 'test', models: new Set(['gemini-x']) },
-      ['gemini-x', 'slow'],
-    ],
-    [
-      'a restricted live key does not see models that cannot run',
-      { ...nobody, models: new Set(['gemini-x']) },
-      [],
-    ],
+    ['a test key sees every model with a price', { mode: 'test' }, 'gpt-x gemini-x fast slow'],
+    ['a restricted key sees only its own', { mode: 'test', models }, 'gemini-x slow'],
+    ['a restricted live key does not see models that cannot run', { models }, ''],
   ];
-  for (const [who, viewer, ids] of cases) {
+  for (const [who, fields, expected] of cases) {
     test(who, () => {
-      const { data, first_id, last_id, has_more, object } = listModels(catalog, viewer);
-      assert.deepEqual(
-        data.map(({ id }) => id),
-        ids,
-      );
-      assert.deepEqual(
-        { first_id, last_id, has_more, object },
-        { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null, has_more: false, object: 'list' },
-      );
-      assert.deepEqual(
-        listModelInfo(catalog, viewer, charging).data.map(({ id }) => id),
-        ids,
-      );
+      const viewer = { ...nobody, ...fields };
+      const ids = expected.split(' ').filter(Boolean);
+      const { data, ...rest } = listModels(catalog, viewer);
+      assert.deepEqual(columnOf(data, 'id'), ids);
+      const [first_id, last_id] = [ids[0] ?? null, ids.at(-1) ?? null];
+      assert.deepEqual(rest, { first_id, last_id, has_more: false, object: 'list' });
+      assert.deepEqual(columnOf(listModelInfo(catalog, viewer, charging).data, 'id'), ids);
     });
   }
 });
@@ -166,8 +149,8 @@ describe('the info of a model', () => {
     const [later] = own.scheduled_prices;
     assert.deepEqual(own.price_tiers, [{ above_input_tokens: 5, ...flat(5.4) }]);
     assert.deepEqual([later!.input_price_per_1m, later!.cache_write_1h_price_per_1m], [1.2, 2.4]);
-    assert.equal(later!.price_tiers[0]!.input_price_per_1m, 2.4);
-    assert.equal(later!.price_tiers[0]!.output_price_per_1m, 24);
+    const tier = { input_price_per_1m: 2.4, output_price_per_1m: 24 };
+    assert.partialDeepStrictEqual(later!.price_tiers[0], tier);
     assert.deepEqual(own.search_prices, { web_search: 0.006, web_search_preview: 0.006 });
     const afterwards = infoOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) });
     assert.deepEqual(afterwards.scheduled_prices, []);
@@ -179,56 +162,46 @@ describe('the info of a model', () => {
     const two = model('two-x', 'openai', [{ input: 1, output: 1 }]);
     const routes = [...two.routes, { ...two.routes[0]!, provider: 'dear' }];
     const searchPricesWith = (liveProviders: string[]) => {
-      const only = createCatalog({
-        models: [{ ...two, routes }],
-        aliases: new Map(),
-        warnings: [],
-        liveProviders: new Set(liveProviders),
-      });
+      const models = [{ ...two, routes }];
+      const rest = { aliases: new Map(), warnings: [], liveProviders: new Set(liveProviders) };
+      const only = createCatalog({ models, ...rest });
       const [entry] = listModelInfo(only, nobody, { ...charging, providers: { dear } }).data;
       return (entry as ModelInfoEntry).search_prices;
     };
-    assert.deepEqual(searchPricesWith(['openai', 'dear']), {
-      web_search: 0.03,
-      web_search_preview: 0.01,
-    });
+    const both = { web_search: 0.03, web_search_preview: 0.01 };
+    assert.deepEqual(searchPricesWith(['openai', 'dear']), both);
     assert.deepEqual(searchPricesWith(['dear']), { web_search: 0.03 });
   });
 
   test('contains the price of the search endpoint if the caller may use it', () => {
     const searchOf = (viewer: Viewer, with_: Partial<typeof charging> = {}) =>
       listModelInfo(catalog, viewer, { ...charging, ...with_ }).web_search;
-    assert.deepEqual(searchOf({ ...nobody, multiplierPpmOf: () => 500_000 }), {
-      id: 'web-search',
-      price_per_search: 0.0025,
-      price_per_search_max: 0.01,
-    });
+    const half = { id: 'web-search', price_per_search: 0.0025, price_per_search_max: 0.01 };
+    assert.deepEqual(searchOf({ ...nobody, multiplierPpmOf: () => 500_000 }), half);
     // A list of models does not limit searches.
     for (const models of [['web-search'], ['gpt-x'], []])
       assert.equal(searchOf({ ...nobody, models: new Set(models) })?.price_per_search, 0.005);
     assert.equal(searchOf(nobody, { isSearchLive: false }), null);
-    assert.deepEqual(
-      searchOf({ ...nobody, mode: 'test' }, { isSearchLive: false })?.price_per_search,
-      0.005,
-    );
+    const inTests = searchOf({ ...nobody, mode: 'test' }, { isSearchLive: false });
+    assert.equal(inTests?.price_per_search, 0.005);
     assert.equal(searchOf(nobody, { searchPrices: () => ({ usual: null, most: null }) }), null);
   });
 
   test("has the current price with the account's markup and multiplier", () => {
-    assert.equal(inputPriceOf({ ...nobody, markup: 1.2 }), 1.5);
-    assert.equal(inputPriceOf({ ...nobody, markup: 1.2, multiplierPpmOf: () => 500_000 }), 0.75);
-    assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) - 1 }), 1.25);
-    assert.equal(inputPriceOf({ ...nobody, nowMs: Date.UTC(2027, 0, 1) + dayMs }), 2);
+    for (const [fields, price] of [
+      [{ markup: 1.2 }, 1.5],
+      [{ markup: 1.2, multiplierPpmOf: () => 500_000 }, 0.75],
+      [{ nowMs: Date.UTC(2027, 0, 1) - 1 }, 1.25],
+      [{ nowMs: Date.UTC(2027, 0, 2) }, 2],
+    ] as const)
+      assert.equal(infoOf({ ...nobody, ...fields }).input_price_per_1m, price);
   });
 });
 
 describe('models that make images', () => {
   const drawing = imageModel('draw-x', 'openai');
-  const editing = {
-    ...imageModel('edit-x', 'bfl'),
-    mode: 'edit' as const,
-    inputImages: { min: 1, max: 1 },
-  };
+  const edits = { mode: 'edit' as const, inputImages: { min: 1, max: 1 } };
+  const editing = { ...imageModel('edit-x', 'bfl'), ...edits };
   const images = createImageCatalog({
     models: [drawing, editing, { ...imageModel('unpriced-x', 'openai'), price: null }],
     aliases: new Map([['draw', drawing]]),
@@ -246,27 +219,22 @@ describe('models that make images', () => {
 
   test('are listed after the chat models, by the same rules', () => {
     assert.deepEqual(idsFor(nobody), ['model gpt-x', 'image draw-x', 'image draw']);
-    assert.deepEqual(idsFor({ ...nobody, mode: 'test' }), [
-      'model gpt-x',
-      'image draw-x',
-      'image edit-x',
-      'image draw',
-    ]);
-    assert.deepEqual(idsFor({ ...nobody, mode: 'test', models: new Set(['edit-x']) }), [
-      'image edit-x',
-    ]);
+    const all = ['model gpt-x', 'image draw-x', 'image edit-x', 'image draw'];
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test' }), all);
+    const models = new Set(['edit-x']);
+    assert.deepEqual(idsFor({ ...nobody, mode: 'test', models }), ['image edit-x']);
     assert.equal(listModels(both, nobody).last_id, 'draw');
   });
 
   test('are found by any of their names if the caller may see them', () => {
-    const found = ['draw-x', 'draw', 'openai/draw-x-latest'].map(
-      (name) => modelEntry(both, nobody, name)?.id,
-    );
-    assert.deepEqual(found, ['draw-x', 'draw', 'draw-x']);
-    const hidden = ['edit-x', 'unpriced-x', 'nobody-x'].map((name) =>
-      modelEntry(both, nobody, name),
-    );
-    assert.deepEqual(hidden, [null, null, null]);
+    for (const [name, id] of [
+      ['draw-x', 'draw-x'],
+      ['draw', 'draw'],
+      ['openai/draw-x-latest', 'draw-x'],
+    ] as const)
+      assert.equal(modelEntry(both, nobody, name)?.id, id);
+    for (const name of ['edit-x', 'unpriced-x', 'nobody-x'])
+      assert.equal(modelEntry(both, nobody, name), null);
     assert.equal(modelEntry(both, { ...nobody, models: new Set(['gpt-x']) }, 'draw-x'), null);
   });
 
@@ -340,10 +308,6 @@ function imageModel(id: string, provider: string): ImageModel {
       tokens: null,
     },
   };
-}
-
-function inputPriceOf(viewer: Viewer): number {
-  return infoOf(viewer).input_price_per_1m;
 }
 
 function infoOf(viewer: Viewer): ModelInfoEntry {

@@ -50,16 +50,10 @@ function isLive(yaml: string, env?: Record<string, string>): boolean {
 }
 
 test('routes are ordered by rank, and by position when they have none', () => {
-  const route = (fields: string) => `{ provider: ollama${fields} }`;
-  const routes = [
-    ', model: a, rank: 2',
-    ', model: b',
-    ', model: c',
-    ', model: d, rank: 0, weight: 5',
-  ].map(route);
-  const model = load(
-    `models: { m: { routes: [${routes.join(', ')}], timeouts: { idle_ms: 5 } } }`,
-  ).resolve('m')!;
+  const fields = ['a, rank: 2', 'b', 'c', 'd, rank: 0, weight: 5'];
+  const routes = fields.map((one) => `{ provider: ollama, model: ${one} }`).join(', ');
+  const yaml = `models: { m: { routes: [${routes}], timeouts: { idle_ms: 5 } } }`;
+  const model = load(yaml).resolve('m')!;
   assert.deepEqual(
     model.routes.map(({ upstreamModel, rank, weight }) => [upstreamModel, rank, weight]),
     [
@@ -79,61 +73,26 @@ describe('a built-in model', () => {
     assert.deepEqual(model!.routes, [
       { provider: 'openai', upstreamModel: 'gpt-x', api: 'responses', ...plain },
     ]);
-    const base = {
-      input: 3_000_000,
-      output: 4_000_000,
-      cacheRead: 3_000_000,
-      cacheWrite: 3_000_000,
-      cacheWrite1h: 6_000_000,
+    const picos = (...usd: number[]) => {
+      const [input, output, cacheRead, cacheWrite, cacheWrite1h] = usd.map((one) => one * 1e6);
+      return { input, output, cacheRead, cacheWrite, cacheWrite1h };
     };
-    const tier = {
-      input: 5_000_000,
-      output: 6_000_000,
-      cacheRead: 5_000_000,
-      cacheWrite: 7_000_000,
-      cacheWrite1h: 10_000_000,
-    };
-    const older = {
-      input: 1_000_000,
-      output: 2_000_000,
-      cacheRead: 100_000,
-      cacheWrite: 1_000_000,
-      cacheWrite1h: 2_000_000,
-    };
+    const tiers = [{ aboveInputTokens: 500, prices: picos(5, 6, 5, 7, 10) }];
+    const newer = { version: '2027-01-01', effectiveFromMs: Date.UTC(2027, 0, 1), tiers };
+    const older = { version: '0', effectiveFromMs: 0, tiers: [] };
+    const common = { isListPrice: false, variants: [] };
     assert.deepEqual(model!.prices, [
-      {
-        version: '2027-01-01',
-        effectiveFromMs: Date.UTC(2027, 0, 1),
-        isListPrice: false,
-        base,
-        tiers: [{ aboveInputTokens: 500, prices: tier }],
-        variants: [],
-      },
-      {
-        version: '0',
-        effectiveFromMs: 0,
-        isListPrice: false,
-        base: older,
-        tiers: [],
-        variants: [],
-      },
+      { ...newer, ...common, base: picos(3, 4, 3, 3, 6) },
+      { ...older, ...common, base: picos(1, 2, 0.1, 1, 2) },
     ]);
   });
 
   test('keeps fields that are not overridden', () => {
-    const [model] = load(
-      'models: { gpt-x: { display_name: Mine, supports: { vision: false } } }',
-    ).list();
-    assert.equal(model!.displayName, 'Mine');
-    assert.equal(model!.ownedBy, 'openai');
-    assert.equal(model!.maxInputTokens, 900);
-    assert.deepEqual(model!.supports, {
-      thinking: true,
-      streaming: true,
-      vision: false,
-      audio: false,
-      tools: true,
-    });
+    const yaml = 'models: { gpt-x: { display_name: Mine, supports: { vision: false } } }';
+    const [model] = load(yaml).list();
+    const kept = { displayName: 'Mine', ownedBy: 'openai', maxInputTokens: 900 };
+    assert.partialDeepStrictEqual(model, kept);
+    assert.deepEqual(model!.supports, { ...builtIn.models[0]!.supports, vision: false });
     assert.equal(model!.prices[0]!.isListPrice, false);
   });
 
@@ -147,19 +106,16 @@ describe('a built-in model', () => {
 
   test('never accepts more input than its context after an override', () => {
     const [smaller] = load('models: { gpt-x: { context_tokens: 50 } }').list();
-    assert.equal(smaller!.contextTokens, 50);
-    assert.equal(smaller!.maxInputTokens, 50);
-    assert.equal(smaller!.maxOutputTokens, 50);
+    const most = { contextTokens: 50, maxInputTokens: 50, maxOutputTokens: 50 };
+    assert.partialDeepStrictEqual(smaller, most);
     const [larger] = load('models: { gpt-x: { max_input_tokens: 5000 } }').list();
-    assert.equal(larger!.contextTokens, 5_000);
-    assert.equal(larger!.maxInputTokens, 5_000);
-    assert.equal(larger!.maxOutputTokens, 100);
+    const more = { contextTokens: 5_000, maxInputTokens: 5_000, maxOutputTokens: 100 };
+    assert.partialDeepStrictEqual(larger, more);
   });
 
   test('drops a format that the reconfigured provider does not speak', () => {
-    const [model] = load(
-      'providers: { openai: { kind: openai-compatible, base_url: "http://h/v1", api_key: none } }',
-    ).list();
+    const openai = '{ kind: openai-compatible, base_url: "http://h/v1", api_key: none }';
+    const [model] = load(`providers: { openai: ${openai} }`).list();
     assert.equal(model!.routes[0]!.api, null);
   });
 
@@ -172,10 +128,12 @@ describe('a built-in model', () => {
 });
 
 describe('a new model', () => {
+  const modelOf = (fields = '') =>
+    `models: { m: { routes: [{ provider: ollama, model: m }], ${fields} } }`;
+
   test('needs only a route', () => {
-    const model = load(
-      'models: { acme/one: { routes: [{ provider: ollama, model: one }] } }',
-    ).resolve('acme/one')!;
+    const yaml = 'models: { acme/one: { routes: [{ provider: ollama, model: one }] } }';
+    const model = load(yaml).resolve('acme/one')!;
     assert.deepEqual(model, {
       id: 'acme/one',
       type: 'chat',
@@ -198,39 +156,25 @@ describe('a new model', () => {
   });
 
   test("has its entry's tool prices, and warns about a price of 0 in the model or provider", () => {
-    const routes = 'routes: [{ provider: ollama, model: m }]';
     const priced = load(
-      `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0.02 } } }`,
+      modelOf('prices: { input: 1, output: 1 }, tool_prices: { web_search: 0.02 }'),
     );
     assert.deepEqual(priced.resolve('m')!.toolPrices, { web_search: 0.02 });
     assert.deepEqual(priced.warnings, []);
-    const free = load(
-      `models: { m: { ${routes}, prices: { input: 1, output: 1 }, tool_prices: { web_search: 0 } } }`,
-    );
-    assert.deepEqual(free.warnings, [
-      'The model m is partly free of charge: its price is 0 for web_search.',
-    ]);
-    const provider = load(
-      'providers: { ollama: { tool_prices: { web_search: 0, web_search_preview: null } } }',
-    );
-    assert.deepEqual(provider.warnings, [
-      'The provider ollama is partly free of charge: its price is 0 for web_search.',
-    ]);
+    const free = load(modelOf('prices: { input: 1, output: 1 }, tool_prices: { web_search: 0 }'));
+    const warned = 'is partly free of charge: its price is 0 for web_search.';
+    assert.deepEqual(free.warnings, [`The model m ${warned}`]);
+    const prices = '{ web_search: 0, web_search_preview: null }';
+    const provider = load(`providers: { ollama: { tool_prices: ${prices} } }`);
+    assert.deepEqual(provider.warnings, [`The provider ollama ${warned}`]);
   });
 
   test('gives a warning without a price, or with a price of 0', () => {
-    const routes = 'routes: [{ provider: ollama, model: m }]';
-    assert.deepEqual(load(`models: { m: { ${routes} } }`).warnings, [
-      'The model m has no price, so it never runs; set models.m.prices.',
-    ]);
-    assert.match(
-      load(`models: { m: { ${routes}, prices: { input: 0, output: 1 } } }`).warnings.join(),
-      /m is partly free .* 0 for input\./,
-    );
-    assert.deepEqual(
-      load(`models: { m: { ${routes}, prices: { input: 1, output: 1 } } }`).warnings,
-      [],
-    );
+    const unpriced = 'The model m has no price, so it never runs; set models.m.prices.';
+    assert.deepEqual(load(modelOf()).warnings, [unpriced]);
+    const free = load(modelOf('prices: { input: 0, output: 1 }'));
+    assert.match(free.warnings.join(), /m is partly free .* 0 for input\./);
+    assert.deepEqual(load(modelOf('prices: { input: 1, output: 1 }')).warnings, []);
   });
 });
 

@@ -114,11 +114,9 @@ describe('any answer to any request', () => {
       fc.property(cases, ({ entry, allowed, usage, nowMs, markup }) => {
         const price = { ...applied(entry, markup), allowed };
         const charged = priceUsage(price, { usage, nowMs });
-        const held = worstCaseMicros(price, {
-          inputTokensUpper: totalInputTokens(usage),
-          outputTokens: usage.outputTokens,
-          choices: 1,
-        });
+        const { outputTokens } = usage;
+        const size = { inputTokensUpper: totalInputTokens(usage), outputTokens, choices: 1 };
+        const held = worstCaseMicros(price, size);
         assert(charged.costMicros <= held, `${charged.costMicros} of ${held}`);
         const bought = { usage, searches: 0, images: 0 };
         assert.equal(charged.costMicros, costOf(charged.terms.list, bought));
@@ -142,23 +140,13 @@ describe('any answer to any request', () => {
         const charged = priceUsage(price, { usage, nowMs });
         const sold = Object.keys(entry.service_tiers ?? {});
         const isPriced = usage.tier === 'standard' || sold.includes(usage.tier ?? '');
-        if (
-          usage.tier !== undefined &&
-          isPriced &&
-          [allowed.tier, 'standard'].includes(usage.tier)
-        ) {
-          if (usage.tier !== 'standard') assert.equal(charged.tier, usage.tier);
-          else if (nowMs >= allowed.fromMs && nowMs <= allowed.untilMs)
-            assert.equal(charged.tier, 'standard');
-        }
-        const unnamed = { ...usage, tier: undefined };
         const isWithin = nowMs >= allowed.fromMs && nowMs <= allowed.untilMs;
-        if (!isPriced)
-          assert.deepEqual(
-            charged,
-            priceUsage(price, { usage: unnamed, nowMs }),
-            'as it was asked for',
-          );
+        const isSold = isPriced && (usage.tier === allowed.tier || usage.tier === 'standard');
+        if (isSold && (usage.tier !== 'standard' || isWithin))
+          assert.equal(charged.tier, usage.tier);
+        // As it was asked for.
+        const unnamed = { ...usage, tier: undefined };
+        if (!isPriced) assert.deepEqual(charged, priceUsage(price, { usage: unnamed, nowMs }));
         // Nothing is lost when the provider does what it was asked for, in time.
         if (!isPriced && isWithin)
           assert.equal(upstreamCostOf(price, { usage, nowMs }), charged.upstreamCostMicros);
@@ -194,10 +182,8 @@ describe('any answer to any request', () => {
       fc.property(cases, fc.nat(2_000_000), ({ entry, allowed, usage, nowMs }, amountMicros) => {
         const price = { ...applied(entry), allowed };
         const size = { inputTokensUpper: totalInputTokens(usage), choices: 1 };
-        const outputTokens = affordableOutputTokens(price, {
-          ...size,
-          amountMicros: amountMicros as never,
-        });
+        const asked = { ...size, amountMicros: amountMicros as never };
+        const outputTokens = affordableOutputTokens(price, asked);
         if (outputTokens === 0) return;
         const answer = { ...usage, outputTokens: Math.min(outputTokens, usage.outputTokens) };
         assert(priceUsage(price, { usage: answer, nowMs }).costMicros <= amountMicros);
@@ -227,13 +213,8 @@ const openAi: PriceEntry = {
 const million: Usage = { ...noUsage, outputTokens: 1_000_000 };
 
 test('the tier that the answer names is charged, up to the dearest that was allowed', () => {
-  const cases: [
-    asked: Allowed['tier'],
-    named: string | undefined,
-    usdCharged: number,
-    usdLost: number,
-    version: string,
-  ][] = [
+  type Asked = Allowed['tier'];
+  const cases: [Asked, named: string | undefined, usd: number, lost: number, version: string][] = [
     [undefined, undefined, 10, 0, '0'],
     [undefined, 'standard', 10, 0, '0'],
     [undefined, 'flex', 5, 0, '0/flex'],
@@ -256,11 +237,8 @@ test('the tier that the answer names is charged, up to the dearest that was allo
     const run = { usage: { ...million, tier: named }, nowMs: startMs };
     const charged = priceUsage(price, run);
     const lost = upstreamCostOf(price, run) - charged.upstreamCostMicros;
-    assert.deepEqual(
-      [charged.costMicros / 1e6, lost / 1e6, charged.priceVersion],
-      [usdCharged, usdLost, version],
-      `${tier} asked, ${named} answered`,
-    );
+    const got = [charged.costMicros / 1e6, lost / 1e6, charged.priceVersion];
+    assert.deepEqual(got, [usdCharged, usdLost, version], `${tier} asked, ${named} answered`);
   }
 });
 
@@ -273,16 +251,15 @@ test('a long input has its own price in each tier', () => {
 });
 
 describe('hours of the week', () => {
+  const weekend = 'Sat-Sun 00:00-24:00';
   const deepSeek: PriceEntry = {
     input: 0.3,
     output: 1.2,
     hours: [
       {
         utc: [
-          'Mon-Fri 00:00-01:00',
-          'Mon-Fri 04:00-06:00',
-          'Mon-Fri 10:00-24:00',
-          'Sat-Sun 00:00-24:00',
+          ...['00:00-01:00', '04:00-06:00', '10:00-24:00'].map((at) => `Mon-Fri ${at}`),
+          weekend,
         ],
         input: 0.15,
         output: 0.6,
@@ -316,11 +293,11 @@ describe('hours of the week', () => {
   });
 
   test('a hold covers the hours that the answer may end in, and no others', () => {
-    const held = (from: string, until: string) =>
-      worstCaseMicros(
-        { ...price, allowed: { fromMs: at(from), untilMs: at(until) } },
-        { inputTokensUpper: 0, outputTokens: 1_000_000, choices: 1 },
-      ) / 1e6;
+    const size = { inputTokensUpper: 0, outputTokens: 1_000_000, choices: 1 };
+    const held = (from: string, until: string) => {
+      const allowed = { fromMs: at(from), untilMs: at(until) };
+      return worstCaseMicros({ ...price, allowed }, size) / 1e6;
+    };
     assert.equal(held('2026-12-01T04:00Z', '2026-12-01T05:59:59.999Z'), 0.6);
     assert.equal(held('2026-12-01T04:00Z', '2026-12-01T06:00Z'), 1.2);
     assert.equal(held('2026-12-01T03:59:59.999Z', '2026-12-01T04:30Z'), 1.2);

@@ -82,67 +82,36 @@ describe('models that do not answer conversations', () => {
     { x: { litellm_provider: 'openai', mode: 'other', ...litellm } },
     ...(genai ? [[{ id: 'openai', models: [{ id: 'x', prices: genai }] }]] : []),
   ];
-  const cases: readonly (readonly [
+  const seconds = (usd: number) =>
+    inLists({ input_cost_per_second: usd / 3_600 }, { input_audio_hours: usd });
+  const letters = (usd: number) =>
+    inLists({ input_cost_per_character: usd / 1e6 }, { input_mchars: usd });
+  const searched = (usd: number) => inLists({ input_cost_per_query: usd }, null);
+  const sounds = inLists(
+    { input_cost_per_token: 2.5e-6, input_cost_per_audio_token: 6e-6, output_cost_per_token: 1e-5 },
+    { input_mtok: 2.5, input_audio_mtok: 6, output_mtok: 10 },
+  );
+  const embedded = inLists(
+    { input_cost_per_token: 2e-8, output_cost_per_token: 2e-8, max_output_tokens: 5 },
+    { input_mtok: 0.02 },
+  );
+  type Case = readonly [
     what: string,
-    model: typeof ours,
+    typeof ours,
     lists: readonly unknown[],
-    differences: readonly unknown[],
-  ])[] = [
-    [
-      'a minute, of which lists round the second',
-      minute,
-      inLists({ input_cost_per_second: 0.0001 }, { input_audio_hours: 0.36 }),
-      [],
-    ],
-    [
-      'another minute',
-      minute,
-      inLists({ input_cost_per_second: 0.0002 }, { input_audio_hours: 0.72 }),
-      [['minute', 0.006, 0.012]],
-    ],
-    [
-      'characters',
-      characters,
-      inLists({ input_cost_per_character: 1.5e-5 }, { input_mchars: 15 }),
-      [],
-    ],
-    [
-      'other characters',
-      characters,
-      inLists({ input_cost_per_character: 3e-5 }, { input_mchars: 30 }),
-      [['million_characters', 15, 30]],
-    ],
-    ['a search', search, inLists({ input_cost_per_query: 0.002 }, null), []],
-    [
-      'another search',
-      search,
-      inLists({ input_cost_per_query: 0.001 }, null),
-      [['search', 0.002, 0.001]],
-    ],
-    [
-      'tokens of audio, which cost more than text',
-      tokens,
-      inLists(
-        {
-          input_cost_per_token: 2.5e-6,
-          input_cost_per_audio_token: 6e-6,
-          output_cost_per_token: 1e-5,
-        },
-        { input_mtok: 2.5, input_audio_mtok: 6, output_mtok: 10 },
-      ),
-      [['input', 2.5, 6]],
-    ],
-    [
-      'vectors, which have no output',
-      vectors,
-      inLists(
-        { input_cost_per_token: 2e-8, output_cost_per_token: 2e-8, max_output_tokens: 5 },
-        { input_mtok: 0.02 },
-      ),
-      [],
-    ],
+    ...differs: unknown[],
   ];
-  for (const [what, model, lists, differences] of cases)
+  const cases: readonly Case[] = [
+    ['a minute, of which lists round the second', minute, seconds(0.36)],
+    ['another minute', minute, seconds(0.72), ['minute', 0.006, 0.012]],
+    ['characters', characters, letters(15)],
+    ['other characters', characters, letters(30), ['million_characters', 15, 30]],
+    ['a search', search, searched(0.002)],
+    ['another search', search, searched(0.001), ['search', 0.002, 0.001]],
+    ['tokens of audio, which cost more than text', tokens, sounds, ['input', 2.5, 6]],
+    ['vectors, which have no output', vectors, embedded],
+  ];
+  for (const [what, model, lists, ...differences] of cases)
     test(what, () => {
       for (const list of lists) {
         const { agree, absent, proposals } = compare(list, [model]);
@@ -158,20 +127,10 @@ describe('models that do not answer conversations', () => {
 });
 
 test('a proposal contains the date, model, field, both values and the source', () => {
-  assert.deepEqual(compare(inLitellm({ input_cost_per_token: 3e-6 })), {
-    agree: [],
-    absent: [],
-    proposals: [
-      {
-        date: '2026-11-23',
-        model: 'big-one',
-        field: 'input',
-        ours: 2,
-        theirs: 3,
-        source: 'litellm',
-      },
-    ],
-  });
+  const stated = { date: '2026-11-23', model: 'big-one', source: 'litellm' };
+  const proposals = [{ ...stated, field: 'input', ours: 2, theirs: 3 }];
+  const compared = compare(inLitellm({ input_cost_per_token: 3e-6 }));
+  assert.deepEqual(compared, { agree: [], absent: [], proposals });
 });
 
 test('the last day of a model and the models that we lack are proposed; names of known ones are not', () => {
@@ -215,57 +174,48 @@ test('the last day of a model and the models that we lack are proposed; names of
   );
 });
 
-const differences: [string, unknown, [string, unknown, unknown][]][] = [
-  ['output', inLitellm({ output_cost_per_token: 1.2e-5 }), [['output', 10, 12]]],
-  ['cache read', inLitellm({ cache_read_input_token_cost: 5e-7 }), [['cache_read', 0.2, 0.5]]],
-  ['cache write', inLitellm({ cache_creation_input_token_cost: 3e-6 }), [['cache_write', 2.5, 3]]],
+const tiered_pricing = [
+  { range: [0, 100_000], input_cost_per_token: 2e-6 },
+  { range: [100_000, 900_000], input_cost_per_token: 3e-6 },
+];
+const untiered = { input_mtok: 2, output_mtok: 10 };
+const heard = { ...genaiModel.prices, input_audio_mtok: 7 };
+/** In a row: a field of LiteLLM or a change of genai-prices, and the difference that is proposed. */
+const differences: [string, object, ...proposed: unknown[]][] = [
+  ['output', { output_cost_per_token: 1.2e-5 }, 'output', 10, 12],
+  ['cache read', { cache_read_input_token_cost: 5e-7 }, 'cache_read', 0.2, 0.5],
+  ['cache write', { cache_creation_input_token_cost: 3e-6 }, 'cache_write', 2.5, 3],
   [
     'one-hour write, which we charge at twice the input',
-    inLitellm({ cache_creation_input_token_cost_above_1hr: 5e-6 }),
-    [['cache_write_1h', 4, 5]],
+    { cache_creation_input_token_cost_above_1hr: 5e-6 },
+    'cache_write_1h',
+    4,
+    5,
   ],
-  [
-    "a tier's price",
-    inLitellm({ input_cost_per_token_above_200k_tokens: 5e-6 }),
-    [['tiers[200000].input', 4, 5]],
-  ],
+  ["a tier's price", { input_cost_per_token_above_200k_tokens: 5e-6 }, 'tiers[200000].input', 4, 5],
   [
     'a tier that we do not have',
-    inLitellm({ input_cost_per_token_above_512k_tokens: 8e-6 }),
-    [['tiers[512000].input', null, 8]],
+    { input_cost_per_token_above_512k_tokens: 8e-6 },
+    'tiers[512000].input',
+    null,
+    8,
   ],
-  [
-    'a tier that only we have',
-    inGenai({ prices: { input_mtok: 2, output_mtok: 10 } }),
-    [['tiers[200000].input', 4, null]],
-  ],
-  ['context', inGenai({ context_window: 400_000 }), [['context_tokens', 1_048_576, 400_000]]],
-  ['output limit', inLitellm({ max_output_tokens: 8_192 }), [['max_output_tokens', 65_536, 8_192]]],
-  ['thinking', inLitellm({ supports_reasoning: false }), [['supports.thinking', true, false]]],
-  ['vision', inLitellm({ supports_vision: true }), [['supports.vision', false, true]]],
-  ['hearing', inLitellm({ supports_audio_input: true }), [['supports.audio', false, true]]],
-  ['sound', inLitellm({ input_cost_per_audio_token: 7e-6 }), [['audio', 2, 7]]],
-  [
-    'sound in the other list',
-    inGenai({ prices: { ...genaiModel.prices, input_audio_mtok: 7 } }),
-    [['audio', 2, 7]],
-  ],
-  ['tools', inLitellm({ supports_function_calling: false }), [['supports.tools', true, false]]],
-  [
-    'ranges',
-    inLitellm({
-      tiered_pricing: [
-        { range: [0, 100_000], input_cost_per_token: 2e-6 },
-        { range: [100_000, 900_000], input_cost_per_token: 3e-6 },
-      ],
-    }),
-    [['tiers[100000].input', null, 3]],
-  ],
+  ['a tier that only we have', inGenai({ prices: untiered }), 'tiers[200000].input', 4, null],
+  ['context', inGenai({ context_window: 400_000 }), 'context_tokens', 1_048_576, 400_000],
+  ['output limit', { max_output_tokens: 8_192 }, 'max_output_tokens', 65_536, 8_192],
+  ['thinking', { supports_reasoning: false }, 'supports.thinking', true, false],
+  ['vision', { supports_vision: true }, 'supports.vision', false, true],
+  ['hearing', { supports_audio_input: true }, 'supports.audio', false, true],
+  ['sound', { input_cost_per_audio_token: 7e-6 }, 'audio', 2, 7],
+  ['sound in the other list', inGenai({ prices: heard }), 'audio', 2, 7],
+  ['tools', { supports_function_calling: false }, 'supports.tools', true, false],
+  ['ranges', { tiered_pricing }, 'tiers[100000].input', null, 3],
 ];
-for (const [name, list, expected] of differences) {
-  test(`a difference is proposed: ${name}`, () =>
-    assert.deepEqual(shown(compare(list).proposals), expected));
-}
+for (const [name, change, ...proposed] of differences)
+  test(`a difference is proposed: ${name}`, () => {
+    const list = Array.isArray(change) ? change : inLitellm(change);
+    assert.deepEqual(shown(compare(list).proposals), [proposed]);
+  });
 
 describe('genai-prices by date and time of day', () => {
   const priced = (input: number) => ({
@@ -283,24 +233,15 @@ describe('genai-prices by date and time of day', () => {
   });
 
   test('with prices by time of day, the highest counts', () => {
-    const peak = {
-      constraint: { type: 'time_of_date', start_time: '01:00:00Z', end_time: '04:00:00Z' },
-      prices: priced(2),
-    };
-    assert.deepEqual(compare(inGenai({ prices: [{ prices: priced(1) }, peak] })).agree, [
-      'big-one',
-    ]);
+    const hours = { type: 'time_of_date', start_time: '01:00:00Z', end_time: '04:00:00Z' };
+    const prices = [{ prices: priced(1) }, { constraint: hours, prices: priced(2) }];
+    assert.deepEqual(compare(inGenai({ prices })).agree, ['big-one']);
   });
 });
 
 test('our current price is compared', () => {
-  const changing = {
-    ...ours,
-    prices: [
-      { effective_from: '2026-12-01', input: 9, output: 9 },
-      { input: 2, output: 10 },
-    ],
-  };
+  const later = { effective_from: '2026-12-01', input: 9, output: 9 };
+  const changing = { ...ours, prices: [later, { input: 2, output: 10 }] };
   const list = inGenai({ prices: { input_mtok: 2, output_mtok: 10 } });
   assert.deepEqual(compare(list, [changing]).agree, ['big-one']);
 });
@@ -336,23 +277,13 @@ describe('which entry of a list is which of our routes', () => {
   });
 
   test('genai-prices: finds models by id or by a match of the full id, under its own provider names', () => {
-    const list = [
-      {
-        id: 'x-ai',
-        models: [
-          {
-            ...genaiModel,
-            id: 'big',
-            match: { or: [{ equals: 'Big-1' }, { or: [{ equals: 'big-1' }] }] },
-          },
-          {
-            ...genaiModel,
-            id: 'other',
-            match: { or: [{ starts_with: 'gro' }, { regex: '(a+)+$' }] },
-          },
-        ],
-      },
+    const ids = { or: [{ equals: 'Big-1' }, { or: [{ equals: 'big-1' }] }] };
+    const patterns = { or: [{ starts_with: 'gro' }, { regex: '(a+)+$' }] };
+    const models = [
+      { ...genaiModel, id: 'big', match: ids },
+      { ...genaiModel, id: 'other', match: patterns },
     ];
+    const list = [{ id: 'x-ai', models }];
     assert.deepEqual(compare(list, at('xai', 'big-1')).agree, ['big-one']);
     for (const model of ['grok-9', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!']) {
       assert.deepEqual(compare(list, at('xai', model)).absent, ['big-one'], model);
@@ -372,28 +303,17 @@ test('text, negative numbers and nonsense count as missing', () => {
   const nonsense = ['0.000002', 'one of: chat', -1, 0, 1e12, null, [], {}, true];
   for (const value of nonsense) {
     const odd = Object.fromEntries(Object.keys(litellmEntry).map((field) => [field, value]));
-    const entry = {
-      ...odd,
-      litellm_provider: 'openai',
-      input_cost_per_token: 2e-6,
-      output_cost_per_token: 1e-5,
+    const right = { input_cost_per_token: 2e-6, output_cost_per_token: 1e-5 };
+    const wrong = {
+      supports_reasoning: 'x',
+      supports_function_calling: 'x',
+      tiered_pricing: value,
     };
-    const list = {
-      'big-1': {
-        ...entry,
-        supports_reasoning: 'x',
-        supports_function_calling: 'x',
-        tiered_pricing: value,
-      },
-    };
-    assert.deepEqual(
-      shown(compare(list).proposals),
-      [['tiers[200000].input', 4, null]],
-      JSON.stringify(value),
-    );
-    assert.deepEqual(compare({ ...inLitellm({}), 'big-1': value, x: litellmEntry }).absent, [
-      'big-one',
-    ]);
+    const list = { 'big-1': { ...odd, litellm_provider: 'openai', ...right, ...wrong } };
+    const missing = [['tiers[200000].input', 4, null]];
+    assert.deepEqual(shown(compare(list).proposals), missing, JSON.stringify(value));
+    const without = { ...inLitellm({}), 'big-1': value, x: litellmEntry };
+    assert.deepEqual(compare(without).absent, ['big-one']);
     for (const part of [
       { prices: value },
       { prices: [value] },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../../tests/support/property.ts';
+import { columnOf } from '../../../../tests/support/column-of.ts';
 import { noUsage, totalInputTokens, type Usage } from '../../../canonical/usage.ts';
 import type { PicosPerToken } from '../../../lib/money.ts';
 import { costOf, noPrices } from '../../../terms/price-terms.ts';
@@ -43,29 +44,23 @@ function turnOf(
   return { charge, prices, upstreamModel: model };
 }
 
+const [haiku, gpt] = [{ model: 'claude-haiku-4-5' }, { model: 'gpt-5.6', cacheMarks: null }];
+const hour = (tokens: number) => ({ usage: { ...noUsage, cacheWrite1hTokens: tokens } });
+const written = turnOf(0, [0, 0, 5_000]);
+const long = turnOf(0, [0, 0, 50_000]);
+const minutes = (durationMinutes: number) => ({ durationMs: durationMinutes * minuteMs });
+
+type Turns = readonly CacheTurn[];
 /** In a row: the turns, and of the last one the reason, the tokens missed, and their microdollars. */
-const cases: Readonly<
-  Record<string, readonly [readonly CacheTurn[], MissReason | null, number, number]>
-> = {
-  'a first turn costs what it must': [[turnOf(0, [0, 0, 5_000])], 'first-turn', 5_000, 0],
+const cases: Readonly<Record<string, readonly [Turns, (MissReason | null)?, number?, number?]>> = {
+  'a first turn costs what it must': [[written], 'first-turn', 5_000],
   'a first turn may read what other conversations wrote': [
     [turnOf(0, [0, 4_000, 1_000])],
     'first-turn',
     1_000,
-    0,
   ],
-  'all of the turn before was read': [
-    [turnOf(0, [0, 0, 5_000]), turnOf(1, [0, 5_000, 500])],
-    null,
-    0,
-    0,
-  ],
-  'a step of tokens is no miss': [
-    [turnOf(0, [100, 0, 5_000]), turnOf(1, [0, 5_000, 600])],
-    null,
-    0,
-    0,
-  ],
+  'all of the turn before was read': [[written, turnOf(1, [0, 5_000, 500])]],
+  'a step of tokens is no miss': [[turnOf(0, [100, 0, 5_000]), turnOf(1, [0, 5_000, 600])]],
   'the prompt before was below the minimum': [
     [turnOf(0, [600, 0, 0]), turnOf(1, [0, 0, 1_100])],
     'below-minimum',
@@ -73,19 +68,13 @@ const cases: Readonly<
     2_070,
   ],
   'another model has another minimum': [
-    [
-      turnOf(0, [3_000, 0, 0], { model: 'claude-haiku-4-5' }),
-      turnOf(1, [0, 0, 5_000], { model: 'claude-haiku-4-5' }),
-    ],
+    [turnOf(0, [3_000, 0, 0], haiku), turnOf(1, [0, 0, 5_000], haiku)],
     'below-minimum',
     3_000,
     10_350,
   ],
   'nobody marked the prompt': [
-    [
-      turnOf(0, [5_000, 0, 0], { cacheMarks: 'none' }),
-      turnOf(1, [6_000, 0, 0], { cacheMarks: 'none' }),
-    ],
+    [0, 1].map((minute) => turnOf(minute, [5_000 + 1_000 * minute, 0, 0], { cacheMarks: 'none' })),
     'unmarked',
     5_000,
     13_500,
@@ -97,71 +86,47 @@ const cases: Readonly<
     10_800,
   ],
   'another provider had it': [
-    [turnOf(0, [0, 0, 5_000]), turnOf(1, [0, 0, 5_500], { provider: 'b' })],
+    [written, turnOf(1, [0, 0, 5_500], { provider: 'b' })],
     'other-route',
     5_000,
     17_250,
   ],
-  'it was kept for five minutes': [
-    [turnOf(0, [0, 0, 5_000]), turnOf(5.1, [0, 0, 5_500])],
-    'expired',
-    5_000,
-    17_250,
-  ],
+  'it was kept for five minutes': [[written, turnOf(5.1, [0, 0, 5_500])], 'expired', 5_000, 17_250],
   'a long answer counts from its beginning': [
-    [
-      turnOf(4, [0, 0, 5_000], { durationMs: 4 * minuteMs }),
-      turnOf(5.1, [0, 0, 5_500], { durationMs: 0 }),
-    ],
+    [turnOf(4, [0, 0, 5_000], minutes(4)), turnOf(5.1, [0, 0, 5_500], minutes(0))],
     'expired',
     5_000,
     17_250,
   ],
   'an hour was bought': [
-    [
-      turnOf(0, [0, 0, 0], { usage: { ...noUsage, cacheWrite1hTokens: 5_000 } }),
-      turnOf(50, [0, 0, 0], { usage: { ...noUsage, cacheWrite1hTokens: 5_500 } }),
-    ],
+    [turnOf(0, [0, 0, 0], hour(5_000)), turnOf(50, [0, 0, 0], hour(5_500))],
     'changed',
     5_000,
     28_500,
   ],
   'OpenAI keeps prompts for half an hour without marks': [
-    [
-      turnOf(0, [5_000, 0, 0], { model: 'gpt-5.6', cacheMarks: null }),
-      turnOf(20, [5_500, 0, 0], { model: 'gpt-5.6', cacheMarks: null }),
-    ],
+    [turnOf(0, [5_000, 0, 0], gpt), turnOf(20, [5_500, 0, 0], gpt)],
     'changed',
     5_000,
     13_500,
   ],
-  'the beginning changed': [
-    [turnOf(0, [0, 0, 5_000]), turnOf(1, [0, 1_000, 4_500])],
-    'changed',
-    4_000,
-    13_800,
-  ],
+  'the beginning changed': [[written, turnOf(1, [0, 1_000, 4_500])], 'changed', 4_000, 13_800],
   'a helper of the agent is a thread of its own': [
-    [turnOf(0, [0, 0, 50_000]), turnOf(1, [0, 0, 5_000])],
+    [long, turnOf(1, [0, 0, 5_000])],
     'first-turn',
     5_000,
-    0,
   ],
   'and does not come between two turns': [
-    [turnOf(0, [0, 0, 50_000]), turnOf(1, [0, 0, 5_000]), turnOf(2, [0, 50_000, 500])],
-    null,
-    0,
-    0,
+    [long, turnOf(1, [0, 0, 5_000]), turnOf(2, [0, 50_000, 500])],
   ],
   'a conversation is not mixed with another': [
-    [turnOf(0, [0, 0, 5_000]), turnOf(1, [0, 0, 5_500], { conversation: 'two' })],
+    [written, turnOf(1, [0, 0, 5_500], { conversation: 'two' })],
     'first-turn',
     5_500,
-    0,
   ],
 };
 
-for (const [name, [turns, reason, tokens, micros]] of Object.entries(cases))
+for (const [name, [turns, reason = null, tokens = 0, micros = 0]] of Object.entries(cases))
   test(name, () => {
     const last = [...explainTurns(turns)].at(-1)!;
     const { missed } = last;
@@ -176,10 +141,8 @@ test('a charge without a conversation is left out', () => {
 
 test('marks save what was read, less what their writes cost', () => {
   const marked = { cacheMarks: 'gateway' } as const;
-  const [first, second] = explainTurns([
-    turnOf(0, [0, 0, 5_000], marked),
-    turnOf(1, [0, 5_000, 500], marked),
-  ]);
+  const pair = [turnOf(0, [0, 0, 5_000], marked), turnOf(1, [0, 5_000, 500], marked)];
+  const [first, second] = explainTurns(pair);
   assert.equal(first!.saved_by_marks_micros, -3_750);
   assert.deepEqual(second!.saved_by_marks_micros, 13_500 - 375);
   const [, unmarked] = explainTurns([turnOf(0, [0, 0, 5_000]), turnOf(1, [0, 5_000, 500])]);
@@ -193,10 +156,10 @@ test('affinity saves what routes chosen by chance would have written again', () 
     [0, 4_000, 400],
     [0, 4_400, 400],
   ] as const;
-  const saved = (given: Given) =>
-    [...explainTurns(turns.map((tokens, minute) => turnOf(minute, tokens, given)))].map(
-      (turn) => turn.saved_by_affinity_micros,
-    );
+  const saved = (given: Given) => {
+    const played = turns.map((tokens, minute) => turnOf(minute, tokens, given));
+    return columnOf([...explainTurns(played)], 'saved_by_affinity_micros');
+  };
   // Of two routes, one has the whole prompt, the other what it had before: 0, then 2,000 on average.
   assert.deepEqual(saved(two), [0, 2_000 * 3.45, 1_200 * 3.45]);
   assert.deepEqual(saved({}), [0, 0, 0]);
@@ -204,15 +167,14 @@ test('affinity saves what routes chosen by chance would have written again', () 
 
 const tokens = fc.integer({ min: 0, max: 300_000 });
 const anyUsage = fc
-  .tuple(tokens, tokens, tokens, tokens, tokens)
-  .map(([inputTokens, cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, outputTokens]) => ({
-    ...noUsage,
-    inputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-    cacheWrite1hTokens,
-    outputTokens,
-  }));
+  .record({
+    inputTokens: tokens,
+    cacheReadTokens: tokens,
+    cacheWriteTokens: tokens,
+    cacheWrite1hTokens: tokens,
+    outputTokens: tokens,
+  })
+  .map((counted) => ({ ...noUsage, ...counted }));
 const anyTurn = fc.record({
   usage: anyUsage,
   conversation: fc.constantFrom('one', 'two'),
@@ -240,10 +202,7 @@ test('read, missed and new tokens are the input, and no cost is negative', () =>
       assert.equal(explained.length, turns.length);
       for (const turn of explained) {
         const { usage } = turn.charge;
-        const { tokens: missed, cost_micros: missedMicros } = turn.missed ?? {
-          tokens: 0,
-          cost_micros: 0,
-        };
+        const { tokens: missed = 0, cost_micros: missedMicros = 0 } = turn.missed ?? {};
         assert.equal(turn.input_tokens, totalInputTokens(usage));
         assert.equal(turn.read_tokens + missed + turn.new_tokens, turn.input_tokens);
         assert.ok(missed >= 0 && turn.new_tokens >= 0 && missedMicros >= 0);
@@ -251,11 +210,8 @@ test('read, missed and new tokens are the input, and no cost is negative', () =>
         // Nothing costs more than the whole request, and without a cache it costs what is left.
         const cost = (of: Usage) => costOf(terms, { usage: of, searches: 0, images: 0 });
         assert.ok(missedMicros <= cost(usage));
-        const plain = {
-          ...noUsage,
-          inputTokens: totalInputTokens(usage),
-          outputTokens: usage.outputTokens,
-        };
+        const { outputTokens } = usage;
+        const plain = { ...noUsage, inputTokens: totalInputTokens(usage), outputTokens };
         assert.equal(cost(plain) - cost(usage), turn.saved_micros);
       }
     }),
