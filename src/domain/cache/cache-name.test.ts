@@ -56,11 +56,9 @@ test('bodies share a name if and only if they are equal JSON', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const bodies = [JSON.parse(one), JSON.parse(other)];
-      assert.equal(
-        digestOf({ body: bodies[0] }) === digestOf({ body: bodies[1] }),
-        isSameJson(bodies[0], bodies[1]),
-      );
-      assert.equal(digestOf({ body: turned(bodies[0]) }), digestOf({ body: bodies[0] }));
+      const [first, second] = bodies.map((body) => digestOf({ body }));
+      assert.equal(first === second, isSameJson(bodies[0], bodies[1]));
+      assert.equal(digestOf({ body: turned(bodies[0]) }), first);
     }),
     { numRuns: 300 },
   );
@@ -68,24 +66,16 @@ test('bodies share a name if and only if they are equal JSON', () => {
 
 test('one changed value gives another name; another order of fields does not', () => {
   const leaf = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(null));
+  const any = fc.dictionary(fc.string(), leaf, { minKeys: 1 });
   fc.assert(
-    fc.property(
-      fc.dictionary(fc.string(), leaf, { minKeys: 1 }),
-      leaf,
-      fc.nat(),
-      (members, value, at) => {
-        const name = Object.keys(members)[at % Object.keys(members).length]!;
-        const changed = { ...members, [name]: value };
-        assert.equal(
-          digestOf({ body: [members] }) === digestOf({ body: [changed] }),
-          isSameJson(members, changed),
-        );
-        assert.notEqual(
-          digestOf({ body: members }),
-          digestOf({ body: { ...members, [`${name}+`]: 1 } }),
-        );
-      },
-    ),
+    fc.property(any, leaf, fc.nat(), (members, value, at) => {
+      const name = Object.keys(members)[at % Object.keys(members).length]!;
+      const changed = { ...members, [name]: value };
+      const isSame = digestOf({ body: [members] }) === digestOf({ body: [changed] });
+      assert.equal(isSame, isSameJson(members, changed));
+      const more = { ...members, [`${name}+`]: 1 };
+      assert.notEqual(digestOf({ body: members }), digestOf({ body: more }));
+    }),
     { numRuns: 300 },
   );
   assert.notEqual(digestOf({ body: JSON.parse('[1e999]') }), digestOf({ body: [null] }));
@@ -113,12 +103,8 @@ function rebuild(value: unknown, order: (names: string[]) => string[]): unknown 
   const members = value as Record<string, unknown>;
   const copy = {};
   for (const name of order(Object.keys(members))) {
-    Object.defineProperty(copy, name, {
-      value: rebuild(members[name], order),
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+    const attributes = { enumerable: true, writable: true, configurable: true };
+    Object.defineProperty(copy, name, { value: rebuild(members[name], order), ...attributes });
   }
   return copy;
 }

@@ -22,16 +22,12 @@ const fromText: PricedImage = { inputs: [], size: square, quality: 'medium', res
 const fromOne: PricedImage = { ...fromText, inputs: [square] };
 const prompt = { upper: 60, likely: 20 };
 
-function usage(changes: Partial<ImageUsage>): ImageUsage {
-  return {
-    inputTokens: 0,
-    imageTokens: null,
-    cachedTextTokens: 0,
-    cachedImageTokens: 0,
-    outputTokens: 0,
-    ...changes,
-  };
-}
+const none = { inputTokens: 0, cachedTextTokens: 0, cachedImageTokens: 0, outputTokens: 0 };
+const usage = (changes: Partial<ImageUsage>): ImageUsage => ({
+  ...none,
+  imageTokens: null,
+  ...changes,
+});
 
 function usdOf(
   model: typeof flare,
@@ -39,23 +35,16 @@ function usdOf(
   reported: Partial<ImageUsage>,
   { asked, delivered }: { asked: number; delivered: number } = { asked: 1, delivered: 1 },
 ): number {
-  const counted = countedPrice(model!, image, {
-    usage: usage(reported),
-    prompt,
-    asked,
-    delivered,
-    factor: listPrice,
-  })!;
+  const run = { usage: usage(reported), prompt, asked, delivered, factor: listPrice };
+  const counted = countedPrice(model!, image, run)!;
   assert.equal(counted.listPicos, counted.upstreamPicos);
   return Number(counted.listPicos) / 1e12;
 }
 
 describe("the charge by the provider's count", () => {
   test('prompt, input images and output images each have their own price', () => {
-    assert.equal(
-      usdOf(flare, fromText, { inputTokens: 50, outputTokens: 400 }),
-      (50 * 5 + 400 * 30) / 1e6,
-    );
+    const written = usdOf(flare, fromText, { inputTokens: 50, outputTokens: 400 });
+    assert.equal(written, (50 * 5 + 400 * 30) / 1e6);
     const reported = { inputTokens: 1_050, imageTokens: 1_000, outputTokens: 400 };
     assert.equal(usdOf(edit, fromOne, reported), (50 * 5 + 1_000 * 8 + 400 * 30) / 1e6);
   });
@@ -68,42 +57,30 @@ describe("the charge by the provider's count", () => {
       cachedImageTokens: 600,
       outputTokens: 400,
     };
-    assert.equal(
-      usdOf(edit, fromOne, reported),
-      (20 * 5 + 30 * 1.25 + 400 * 8 + 600 * 2 + 400 * 30) / 1e6,
-    );
-    assert.equal(
-      usdOf(flare, fromText, { inputTokens: 10, cachedTextTokens: 99, outputTokens: 1 }),
-      (10 * 1.25 + 30) / 1e6,
-    );
+    const micros = 20 * 5 + 30 * 1.25 + 400 * 8 + 600 * 2 + 400 * 30;
+    assert.equal(usdOf(edit, fromOne, reported), micros / 1e6);
+    const wild = { inputTokens: 10, cachedTextTokens: 99, outputTokens: 1 };
+    assert.equal(usdOf(flare, fromText, wild), (10 * 1.25 + 30) / 1e6);
   });
 
   test('undivided input beyond the likely prompt counts as images', () => {
-    assert.equal(
-      usdOf(edit, fromOne, { inputTokens: 1_020, outputTokens: 1 }),
-      (20 * 5 + 1_000 * 8 + 30) / 1e6,
-    );
+    const undivided = usdOf(edit, fromOne, { inputTokens: 1_020, outputTokens: 1 });
+    assert.equal(undivided, (20 * 5 + 1_000 * 8 + 30) / 1e6);
     assert.equal(usdOf(flare, fromText, { inputTokens: 60, outputTokens: 1 }), (60 * 5 + 30) / 1e6);
   });
 
   test('uncounted input or output has the table price, for each delivered image', () => {
-    assert.equal(
-      usdOf(edit, fromOne, { inputTokens: 1_000, imageTokens: 980 }, { asked: 3, delivered: 2 }),
-      (20 * 5 + 980 * 8) / 1e6 + 0.026,
-    );
-    assert.equal(
-      usdOf(edit, fromOne, { outputTokens: 400 }, { asked: 3, delivered: 2 }),
-      0.02 + (400 * 30) / 1e6,
-    );
+    const two = { asked: 3, delivered: 2 };
+    const input = { inputTokens: 1_000, imageTokens: 980 };
+    assert.equal(usdOf(edit, fromOne, input, two), (20 * 5 + 980 * 8) / 1e6 + 0.026);
+    const output = usdOf(edit, fromOne, { outputTokens: 400 }, two);
+    assert.equal(output, 0.02 + (400 * 30) / 1e6);
   });
 
   test('output is capped at twice the table price, and input at what prompt and images can be', () => {
     const wild = { inputTokens: 90_000_000, imageTokens: 80_000_000, outputTokens: 90_000_000 };
-    const most = maximumPrice(
-      reference!,
-      { ...fromOne, inputs: [null, null] },
-      { prompt, factor: listPrice },
-    )!;
+    const unread = { ...fromOne, inputs: [null, null] };
+    const most = maximumPrice(reference!, unread, { prompt, factor: listPrice })!;
     const reported = { usage: usage(wild), prompt, asked: 2, delivered: 2, factor: listPrice };
     const counted = countedPrice(reference!, { ...fromOne, inputs: [square, square] }, reported)!;
     assert.equal(counted.listPicos, 2n * 2n * picosFromUsd(0.013) + most.request.listPicos);
@@ -112,18 +89,11 @@ describe("the charge by the provider's count", () => {
 
   test('a model without token prices is not charged by tokens', () => {
     const flux = models.get('flux-2')!;
-    const reported = {
-      usage: usage({ inputTokens: 5, outputTokens: 5 }),
-      prompt,
-      asked: 1,
-      delivered: 1,
-      factor: listPrice,
-    };
-    assert.equal(countedPrice(flux, fromText, reported), null);
-    assert.equal(
-      maximumPrice(flux, fromText, { prompt, factor: listPrice })!.request.listPicos,
-      0n,
-    );
+    const counts = usage({ inputTokens: 5, outputTokens: 5 });
+    const run = { usage: counts, prompt, asked: 1, delivered: 1, factor: listPrice };
+    assert.equal(countedPrice(flux, fromText, run), null);
+    const most = maximumPrice(flux, fromText, { prompt, factor: listPrice })!;
+    assert.equal(most.request.listPicos, 0n);
   });
 });
 
@@ -163,13 +133,8 @@ test('no count costs more than the hold or less than zero, for any factor', () =
         const image = { size, quality, resolution: null, inputs: Array<null>(inputs).fill(null) };
         const most = maximumPrice(reference!, image, { prompt: tokensOfPrompt, factor })!;
         const given = { ...image, inputs: image.inputs.map(() => square) };
-        const counted = countedPrice(reference!, given, {
-          usage: reported,
-          prompt: tokensOfPrompt,
-          asked,
-          delivered,
-          factor,
-        })!;
+        const run = { usage: reported, prompt: tokensOfPrompt, asked, delivered, factor };
+        const counted = countedPrice(reference!, given, run)!;
         assert.ok(counted.listPicos <= most.listPicos * BigInt(asked) + most.request.listPicos);
         assert.ok(
           counted.upstreamPicos <= most.upstreamPicos * BigInt(asked) + most.request.upstreamPicos,

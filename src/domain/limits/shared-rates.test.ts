@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { draw, refill, type Bucket } from './bucket.ts';
+import { columnOf } from '../../../tests/support/column-of.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import { SharedRates, type RateRequest, type RateGrant } from './shared-rates.ts';
 
@@ -19,10 +20,8 @@ function simulate({ gateways, delays = [0] }: { gateways: number; delays?: reado
     const turns = delays[table.asked++ % delays.length]!;
     if (table.isAway) throw new Error('away');
     const grants = requests.map(({ id, ...request }) => {
-      const { bucket, granted } = draw(
-        refill(table.buckets.get(id), request.perMinute, clock.nowMs()),
-        request,
-      );
+      const full = refill(table.buckets.get(id), request.perMinute, clock.nowMs());
+      const { bucket, granted } = draw(full, request);
       table.buckets.set(id, bucket);
       return { granted, level: bucket.level };
     });
@@ -36,6 +35,14 @@ function simulate({ gateways, delays = [0] }: { gateways: number; delays?: reado
     for (let turn = 0; turn < 10; turn++) await setImmediate();
   };
   return { shares, clock, table, errors, pass };
+}
+
+type Budget = Parameters<SharedRates['take']>[0];
+async function grantedIn(shares: readonly SharedRates[], budget: Budget, each: number) {
+  const asked = shares.flatMap((share) =>
+    Array.from({ length: each }, async () => share.take(budget, 1)),
+  );
+  return (await Promise.all(asked)).filter(({ isGranted }) => isGranted).length;
 }
 
 test('three gateways under bursts and steady load use at least 90 % of the limit and never exceed it', async () => {
@@ -72,10 +79,8 @@ test('three gateways under bursts and steady load use at least 90 % of the limit
         for (const grant of grants.slice(first)) {
           sum += grant.amount;
           const flowed = ((grant.atMs - atMs) * perMinute) / 60_000;
-          assert.ok(
-            sum <= perMinute + flowed + (atMs === startMs ? 0 : kept) + 1e-6,
-            `${sum} in ${grant.atMs - atMs} ms`,
-          );
+          const most = perMinute + flowed + (atMs === startMs ? 0 : kept);
+          assert.ok(sum <= most + 1e-6, `${sum} in ${grant.atMs - atMs} ms`);
         }
       }
       const total = grants.reduce((sum, { amount }) => sum + amount, 0);
@@ -105,12 +110,7 @@ test('a busy key seldom queries the database; an idle one has returned everythin
 test('a small limit is shared exactly', async () => {
   const { shares, pass } = simulate({ gateways: 3 });
   const budget = { id: 'k', perMinute: 5 };
-  const burst = async () => {
-    const answers = await Promise.all(
-      shares.flatMap((share) => Array.from({ length: 20 }, async () => share.take(budget, 1))),
-    );
-    return answers.filter(({ isGranted }) => isGranted).length;
-  };
+  const burst = () => grantedIn(shares, budget, 20);
   assert.equal(await burst(), 5);
   await pass(11_999);
   assert.equal(await burst(), 0);
@@ -121,13 +121,8 @@ test('a small limit is shared exactly', async () => {
 test('with large amounts, units left over at one gateway are available to another', async () => {
   const { shares, pass } = simulate({ gateways: 2 });
   const budget = { id: 'k', perMinute: 10_000 };
-  const first = await Promise.all(
-    [6_000, 6_000].map(async (amount) => shares[0]!.take(budget, amount)),
-  );
-  assert.deepEqual(
-    first.map(({ isGranted }) => isGranted),
-    [true, false],
-  );
+  const asked = [6_000, 6_000].map(async (amount) => shares[0]!.take(budget, amount));
+  assert.deepEqual(columnOf(await Promise.all(asked), 'isGranted'), [true, false]);
   await pass(0);
   assert.equal((await shares[1]!.take(budget, 3_700)).isGranted, true, 'all but three percent');
   // Unused units are available to both gateways; overuse is owed.
@@ -154,12 +149,7 @@ test('a flood of refused requests does not flood the database', async () => {
 test('while the database is unavailable each gateway counts by itself; afterwards they share again', async () => {
   const { shares, table, errors, pass, clock } = simulate({ gateways: 2 });
   const budget = { id: 'k', perMinute: 10 };
-  const burst = async () => {
-    const answers = await Promise.all(
-      shares.flatMap((share) => Array.from({ length: 15 }, async () => share.take(budget, 1))),
-    );
-    return answers.filter(({ isGranted }) => isGranted).length;
-  };
+  const burst = () => grantedIn(shares, budget, 15);
   table.isAway = true;
   assert.equal(await burst(), 20);
   assert.equal(errors.length, 2);

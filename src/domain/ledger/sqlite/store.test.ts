@@ -31,10 +31,8 @@ test('a batch waits for another writing process, and throws with nothing changed
   connection.exec('pragma busy_timeout = 20');
   const other = open().connection;
   other.exec('begin immediate');
-  assert.throws(
-    () => store.run([creditOf(ledgerId, 100), creditOf(ledgerId, 200)]),
-    /database is locked/,
-  );
+  const batch = [creditOf(ledgerId, 100), creditOf(ledgerId, 200)];
+  assert.throws(() => store.run(batch), /database is locked/);
   other.exec('rollback');
   assert.equal(store.run([creditOf(ledgerId, 100)])[0]!.type, 'credited');
   assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 100);
@@ -44,10 +42,8 @@ test('a batch that fails on a full disk is rolled back completely, even if one o
   const { database, open } = await openBooks(t);
   const { store, connection } = open();
   const before = await verify(database.read);
-  const { page_count: pages } = connection.prepare('pragma page_count').get() as {
-    page_count: number;
-  };
-  connection.exec(`pragma max_page_count = ${pages}`);
+  const [pages] = Object.values(connection.prepare('pragma page_count').get()!);
+  connection.exec(`pragma max_page_count = ${pages as number}`);
   const bad = reserveOf({ ...hold('a'), keyId: 'nobody' }, 1);
   const [first, ...others] = Array.from({ length: 500 }, (_, index) =>
     creditOf(ledgerId, 1, `credit ${index}`),
@@ -56,10 +52,8 @@ test('a batch that fails on a full disk is rolled back completely, even if one o
   assert.throws(() => store.run(batch), /full/);
   assert.deepEqual(await verify(database.read), before);
   connection.exec('pragma max_page_count = 1000000');
-  assert.deepEqual(
-    new Set(store.run(batch).map(({ type }) => type)),
-    new Set(['rejected', 'credited']),
-  );
+  const types = new Set(store.run(batch).map(({ type }) => type));
+  assert.deepEqual(types, new Set(['rejected', 'credited']));
   assert.equal((await readBalance(database.read, ledgerId))?.availableMicros, 500);
 });
 
@@ -87,22 +81,16 @@ test('after a kill the next start releases all holds at once, even with the same
     { ...reserveOf(hold('a'), 10), likelyCost, owner: 'run_killed' },
   ]);
   const sameProcess = open({ owner: 'run_other', pid: 7, processStartedAtMs: 1 });
-  assert.equal(
-    sameProcess.store.sweep(),
-    0,
-    'two ledgers of one process do not release each other’s holds',
-  );
+  // Two ledgers of one process do not release each other’s holds.
+  assert.equal(sameProcess.store.sweep(), 0);
   const elsewhere = open({ owner: 'run_elsewhere', host: 'there', pid: 8, isRunning: () => false });
   assert.equal(elsewhere.store.sweep(), 0, 'a pid of another machine is not checked');
   const restarted = open({ owner: 'run_restarted', pid: 7, processStartedAtMs: 2 });
   assert.equal(restarted.store.sweep(), 1);
   assert.equal(await held(), 0);
   const books = await verify(database.read);
-  assert.equal(
-    books.ok && books.failedMicros,
-    10,
-    'the likely cost is a loss, at most the held amount',
-  );
+  // The likely cost is a loss, at most the held amount.
+  assert.equal(books.ok && books.failedMicros, 10);
 });
 
 test('holds of a dead process on this machine are released at the next sweep', async (t) => {
@@ -144,12 +132,8 @@ test('the estimated cost of killed processes equals their real cost on average',
     connection.close();
     // The time until the next start does not matter.
     clock.nowMs = startedAtMs + runsMs + random.below(100_000);
-    open({
-      owner: `run_next_${kill}`,
-      pid: 1,
-      processStartedAtMs: kill,
-      isRunning: () => false,
-    }).store.sweep();
+    const next = { owner: `run_next_${kill}`, pid: 1, processStartedAtMs: kill };
+    open({ ...next, isRunning: () => false }).store.sweep();
   }
   const books = await verify(database.read);
   assert.ok(books.ok);
