@@ -130,11 +130,10 @@ test('a failing receiver is tried again with growing waits, under one id and wit
   for (const message of messages) assert.ok(isSigned(message, secret));
   const sentAfterMs = messages.map(({ timestamp }) => timestamp * second - startMs);
   const least = [0, 5 * second, 5 * minute, 35 * minute];
-  for (const [index, ms] of least.entries())
-    assert.ok(
-      sentAfterMs[index]! > ms - 2 * second,
-      `attempt ${index + 1} came ${sentAfterMs[index]} ms after`,
-    );
+  for (const [index, ms] of least.entries()) {
+    const where = `attempt ${index + 1} came ${sentAfterMs[index]} ms after`;
+    assert.ok(sentAfterMs[index]! > ms - 2 * second, where);
+  }
   assert.ok(sentAfterMs[3]! < 45 * minute);
 });
 
@@ -150,12 +149,9 @@ test('Retry-After is kept when it is longer', async () => {
 
 test('a receiver that answers 410 is switched off, and an event is given up after ten attempts', async () => {
   const [gone, dead] = [await signIn(gateway), await signIn(gateway)];
+  type Listed = { endpoints: { disabled_at: string | null; disabled_reason: string | null }[] };
   const endpointsOf = async (owner: DashboardClient) =>
-    (
-      await jsonOf<{ endpoints: { disabled_at: string | null; disabled_reason: string | null }[] }>(
-        owner.get(`/accounts/${owner.account}/alert-endpoints`),
-      )
-    ).endpoints;
+    (await jsonOf<Listed>(owner.get(`/accounts/${owner.account}/alert-endpoints`))).endpoints;
   await add(gone);
   receiver.answer(answerStatus(410));
   await pay(gone, 10_000_000);

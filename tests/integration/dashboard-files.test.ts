@@ -10,12 +10,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { startGateway } from '../support/gateway.ts';
 
 const built = join(import.meta.dirname, '..', '..', 'dist', 'current', 'dashboard');
-type Manifest = Readonly<
-  Record<
-    string,
-    { readonly file: string; readonly css?: readonly string[]; readonly isEntry?: boolean }
-  >
->;
+type Manifest = Readonly<Record<string, { readonly file: string }>>;
 const manifest = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')) as Manifest;
 const script = `/${manifest['index.html']!.file}`;
 
@@ -38,15 +33,8 @@ async function readRaw(path: string, headers: Record<string, string>) {
 }
 
 test('every path outside the APIs serves the app page, uncached', async () => {
-  for (const path of [
-    '/',
-    '/keys',
-    '/keys?mode=test',
-    '/operator/accounts/acc_1',
-    '/v1beta',
-    '/admin/v1beta',
-    '/first-run?token=x',
-  ]) {
+  const pages = ['/', '/keys', '/keys?mode=test', '/operator/accounts/acc_1', '/first-run?token=x'];
+  for (const path of [...pages, '/v1beta', '/admin/v1beta']) {
     const answer = await visit(path);
     assert.equal(answer.status, 200, path);
     assert.match(answer.headers.get('content-type')!, /^text\/html/);
@@ -56,10 +44,8 @@ test('every path outside the APIs serves the app page, uncached', async () => {
 });
 
 test('a HEAD of a page is answered like a GET without the body', async () => {
-  const answer = await fetch(`${gateway.url}/keys`, {
-    method: 'HEAD',
-    headers: { accept: 'text/html' },
-  });
+  const headers = { accept: 'text/html' };
+  const answer = await fetch(`${gateway.url}/keys`, { method: 'HEAD', headers });
   assert.equal(answer.status, 200);
   assert.match(answer.headers.get('content-type')!, /^text\/html/);
 });
@@ -68,25 +54,15 @@ test('programs, unknown API paths and other methods get errors, not the page', a
   const asksForAnything = await fetch(`${gateway.url}/keys`);
   assert.equal(asksForAnything.status, 404);
   assert.match(asksForAnything.headers.get('content-type')!, /json/);
-  for (const path of [
-    '/v1',
-    '/v1/no-such',
-    '/dashboard-api/no-such',
-    '/admin/v1',
-    '/admin/v1?x=1',
-    '/admin/v1/no-such',
-    '/assets/no-such.js',
-    '/assets/',
-  ]) {
+  const absent = ['/v1/no-such', '/dashboard-api/no-such', '/admin/v1/no-such'];
+  const roots = ['/v1', '/admin/v1', '/admin/v1?x=1', '/assets/'];
+  for (const path of [...absent, ...roots, '/assets/no-such.js']) {
     const answer = await visit(path);
     assert.equal(answer.status, 404, path);
     assert.match(answer.headers.get('content-type')!, /json/, path);
   }
-  const posted = await fetch(`${gateway.url}/keys`, {
-    method: 'POST',
-    body: '{}',
-    headers: { accept: 'text/html' },
-  });
+  const headers = { accept: 'text/html' };
+  const posted = await fetch(`${gateway.url}/keys`, { method: 'POST', body: '{}', headers });
   assert.equal(posted.status, 404);
   assert.match((await visit('/v1/responses')).headers.get('content-type')!, /json/);
   assert.match((await visit('/healthz')).headers.get('content-type')!, /json/);
@@ -115,10 +91,7 @@ test('the page loads only its own resources and cannot be framed', async () => {
   const nonce = /^'nonce-(\S+)'$/.exec(styles![1]!)![1]!;
   assert.equal(styles![0], "'self'");
   assert.ok(Buffer.from(nonce, 'base64').length >= 16);
-  assert.match(
-    await one.text(),
-    new RegExp(`<meta property="csp-nonce" nonce="${nonce.replaceAll(/[+/]/g, '\\$&')}"`),
-  );
+  assert.ok((await one.text()).includes(`<meta property="csp-nonce" nonce="${nonce}"`));
   assert.notEqual(policyOf(one), policyOf(other));
   assert.equal(one.headers.get('x-content-type-options'), 'nosniff');
   assert.equal(one.headers.get('x-frame-options'), 'DENY');
@@ -136,18 +109,15 @@ test('the page has no inline script or style', async () => {
 });
 
 test('each page starts the code of its address with the app', async () => {
-  const router = readFileSync(
-    join(import.meta.dirname, '..', '..', 'dashboard', 'app', 'router.tsx'),
-    'utf8',
-  );
-  const routes = [
-    ...router.matchAll(/page\((\w+), '(\/[^'$]*)', \(\) => import\('\.\.\/(.*?)'\)/g),
-  ];
+  const path = join(import.meta.dirname, '..', '..', 'dashboard', 'app', 'router.tsx');
+  const router = readFileSync(path, 'utf8');
+  const pattern = /page\((\w+), '(\/[^'$]*)', \(\) => import\('\.\.\/(.*?)'\)/g;
+  const routes = [...router.matchAll(pattern)];
   assert.ok(routes.length >= 20);
-  for (const [, parent, path, source] of routes) {
+  for (const [, parent, place, source] of routes) {
     // The lesser pages of visitors load their code with the app.
     if (!source!.endsWith('/page.tsx')) continue;
-    const address = parent === 'operator' ? `/operator${path}` : path!;
+    const address = parent === 'operator' ? `/operator${place}` : place!;
     const page = await (await visit(`${address}?mode=test`)).text();
     const { file } = manifest[source!]!;
     assert.ok(page.includes(`<link rel="modulepreload" crossorigin href="/${file}">`), address);
@@ -174,13 +144,8 @@ test('assets are cached for ever and sent in the smallest encoding that the brow
 });
 
 test('only files of the build are served', async () => {
-  for (const path of [
-    '/assets/..%2findex.html',
-    '/assets/../index.html',
-    '/assets/%2e%2e/manifest.json',
-    `${script}.br`,
-    '/assets/%00.js',
-  ]) {
+  const outside = ['..%2findex.html', '../index.html', '%2e%2e/manifest.json', '%00.js'];
+  for (const path of [...outside.map((name) => `/assets/${name}`), `${script}.br`]) {
     const answer = await fetch(gateway.url + path);
     assert.ok([400, 404].includes(answer.status), `${path}: ${answer.status}`);
   }

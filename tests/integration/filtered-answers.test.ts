@@ -19,13 +19,6 @@ const usage = { input_tokens: 100, output_tokens: 7, total_tokens: 107 };
 const verdicts = { violence: { filtered: true, severity: 'medium' } };
 const chunk = { id: 'x', object: 'chat.completion.chunk', created: 9, model: 'upstream-model' };
 
-type Odd = {
-  readonly name: string;
-  readonly upstream: WireName;
-  readonly stop: 'filter' | 'length';
-  readonly whole?: object;
-  readonly frames?: readonly SseFrame[];
-};
 const responses = {
   id: 'resp_1',
   object: 'response',
@@ -33,6 +26,12 @@ const responses = {
   model: 'upstream-model',
   usage,
 };
+const filtered = {
+  ...responses,
+  status: 'incomplete',
+  incomplete_details: { reason: 'content_filter' },
+};
+const begun = { ...responses, status: 'in_progress' };
 const messages = {
   id: 'msg_1',
   type: 'message',
@@ -41,102 +40,72 @@ const messages = {
   stop_sequence: null,
   usage,
 };
+const chunkOf = (choices: object[], more: object = {}) => ({
+  data: { ...chunk, choices, ...more },
+});
+const checking = { index: 0, finish_reason: null, content_filter_offsets: { check_offset: 44 } };
+const prompted = { prompt_index: 0, content_filter_results: {} };
+const event = (type: string, response: object) => ({ event: type, data: { type, response } });
 
+type Odd = readonly [
+  name: string,
+  upstream: WireName,
+  stop: 'filter' | 'length',
+  answer: object | readonly SseFrame[],
+];
 const answers: readonly Odd[] = [
   // https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter: no message, and no
   // delta in streams.
-  {
-    name: "Azure's filtered choice without a message",
-    upstream: 'chat',
-    stop: 'filter',
-    whole: { ...chunk, object: 'chat.completion', choices: [filteredChoice()], usage: chatUsage },
-  },
-  {
-    name: "Azure's filtered choice without a delta",
-    upstream: 'chat',
-    stop: 'filter',
-    frames: [
-      {
-        data: {
-          ...chunk,
-          choices: [],
-          prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
-        },
-      },
-      {
-        data: {
-          ...chunk,
-          choices: [
-            { index: 0, finish_reason: null, content_filter_offsets: { check_offset: 44 } },
-          ],
-        },
-      },
-      { data: { ...chunk, choices: [filteredChoice()] } },
-      { data: { ...chunk, choices: [], usage: chatUsage } },
+  [
+    "Azure's filtered choice without a message",
+    'chat',
+    'filter',
+    { ...chunk, object: 'chat.completion', choices: [filteredChoice()], usage: chatUsage },
+  ],
+  [
+    "Azure's filtered choice without a delta",
+    'chat',
+    'filter',
+    [
+      chunkOf([], { prompt_filter_results: [prompted] }),
+      chunkOf([checking]),
+      chunkOf([filteredChoice()]),
+      chunkOf([], { usage: chatUsage }),
       'data: [DONE]\n\n',
     ],
-  },
-  {
-    name: 'a choice that ends at its limit with `message: null`',
-    upstream: 'chat',
-    stop: 'length',
-    whole: {
-      ...chunk,
-      choices: [{ index: 0, message: null, finish_reason: 'length' }],
-      usage: chatUsage,
-    },
-  },
-  {
-    name: 'a refusal without `content`',
-    upstream: 'messages',
-    stop: 'filter',
-    whole: { ...messages, stop_reason: 'refusal' },
-  },
-  {
-    name: 'a message that ends at its limit with `content: null`',
-    upstream: 'messages',
-    stop: 'length',
-    whole: { ...messages, content: null, stop_reason: 'max_tokens' },
-  },
-  {
-    name: 'a filtered response without `output`',
-    upstream: 'responses',
-    stop: 'filter',
-    whole: { ...responses, status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
-  },
-  {
-    name: 'a filtered response without `output`, streamed',
-    upstream: 'responses',
-    stop: 'filter',
-    frames: [
-      {
-        event: 'response.created',
-        data: { type: 'response.created', response: { ...responses, status: 'in_progress' } },
-      },
-      {
-        event: 'response.incomplete',
-        data: {
-          type: 'response.incomplete',
-          response: {
-            ...responses,
-            status: 'incomplete',
-            incomplete_details: { reason: 'content_filter' },
-          },
-        },
-      },
-    ],
-  },
+  ],
+  [
+    'a choice that ends at its limit with `message: null`',
+    'chat',
+    'length',
+    { ...chunk, choices: [{ index: 0, message: null, finish_reason: 'length' }], usage: chatUsage },
+  ],
+  ['a refusal without `content`', 'messages', 'filter', { ...messages, stop_reason: 'refusal' }],
+  [
+    'a message that ends at its limit with `content: null`',
+    'messages',
+    'length',
+    { ...messages, content: null, stop_reason: 'max_tokens' },
+  ],
+  ['a filtered response without `output`', 'responses', 'filter', filtered],
+  [
+    'a filtered response without `output`, streamed',
+    'responses',
+    'filter',
+    [event('response.created', begun), event('response.incomplete', filtered)],
+  ],
 ];
 
 function filteredChoice(): object {
   return { index: 0, finish_reason: 'content_filter', content_filter_results: verdicts };
 }
 
-for (const { name, upstream, stop, whole, frames } of answers) {
+for (const [name, upstream, stop, answer] of answers) {
   for (const pair of pairs.filter((candidate) => candidate.upstream === upstream)) {
     test(`${name} gives an empty answer that is charged, ${pair.name}`, async () => {
-      const stream = frames !== undefined;
-      gateway.upstream.on(pair.upstreamPath, stream ? answerSse(frames) : answerJson(whole));
+      const stream = Array.isArray(answer);
+      const script = stream ? answerSse(answer as SseFrame[]) : answerJson(answer);
+      gateway.upstream.on(pair.upstreamPath, script);
       const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
       const { postedMicros } = await gateway.balance(account);
       const reply = await gateway.post(pair.client.path, { key, body: pair.body({ stream }) });
@@ -147,13 +116,8 @@ for (const { name, upstream, stop, whole, frames } of answers) {
       assert.equal(postedMicros - (await gateway.balance(account)).postedMicros, cost);
       const bodies = stream ? eventsOf(reply.text) : [reply.json()];
       if (pair.straight) bodies.forEach(assertHolds);
-      else
-        assert.deepEqual(
-          stream
-            ? findEventBreaches(pair.client.name, bodies)
-            : findBreaches(pair.client.name, bodies[0]),
-          [],
-        );
+      else if (stream) assert.deepEqual(findEventBreaches(pair.client.name, bodies), []);
+      else assert.deepEqual(findBreaches(pair.client.name, bodies[0]), []);
     });
   }
 }

@@ -61,9 +61,8 @@ for (const client of endpoints) {
       const chunks = [said('It rains'), said(' in Köln.', 'STOP')].map((data) => ({ data }));
       gateway.upstream.on(paths(model).stream, answerSse(chunks));
       const options = stream && client === chat ? { stream_options: { include_usage: true } } : {};
-      const reply = await ok(
-        gateway.ask(client, key, { model, stream, [client.limitField]: 2_000, ...options }),
-      );
+      const fields = { model, stream, [client.limitField]: 2_000, ...options };
+      const reply = await ok(gateway.ask(client, key, fields));
       const { path, query, headers, body: sent } = lastRequest();
       const { stream: streamed, whole } = paths(model);
       assert.deepEqual([path, query], stream ? [streamed, 'alt=sse'] : [whole, '']);
@@ -120,14 +119,8 @@ const badRole = answerStatus(400, { body: [{ error: { code: 400, message: 'Bad r
 const badCall = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] };
 const broken = /^The model broke off its answer \(MALFORMED_FUNCTION_CALL\)/;
 const [mine, theirs] = [/^Bad (schema|role)\.$/, /^The provider failed/];
-const errors: [
-  name: string,
-  script: Script,
-  status: number,
-  code: string,
-  message: RegExp,
-  retryAfter?: string,
-][] = [
+type Row = [string, Script, status: number, code: string, message: RegExp, retryAfter?: string];
+const errors: Row[] = [
   ["the caller's mistake", refuses(badSchema), 400, 'invalid_request', mine],
   ['one in a list', badRole, 400, 'invalid_request', mine],
   ['a refused key', refuses(invalidKey), 502, 'upstream_error', theirs],
@@ -158,13 +151,8 @@ test('clients of Gemini’s format get Google’s word for a model that broke of
       key,
       body: { contents: [{ parts: [{ text: 'Hi' }] }], generationConfig: { temperature: 0 } },
     });
-  for (const finishReason of [
-    'MALFORMED_FUNCTION_CALL',
-    'UNEXPECTED_TOOL_CALL',
-    'TOO_MANY_TOOL_CALLS',
-    'MISSING_THOUGHT_SIGNATURE',
-    'MALFORMED_RESPONSE',
-  ])
+  const ofTools = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'];
+  for (const finishReason of [...ofTools, 'MISSING_THOUGHT_SIGNATURE', 'MALFORMED_RESPONSE'])
     for (const stream of [false, true]) {
       const candidate = { content: { parts: [{ text: 'Half' }] }, finishReason };
       const said = { ...candidate, finishMessage: 'call: f(' };
@@ -184,14 +172,11 @@ test('clients of Gemini’s format get Google’s word for a model that broke of
   // Without a count of Google's it is a failure, and so it is when another candidate has ended well.
   const good = { index: 1, content: { parts: [{ text: 'Yes' }] }, finishReason: 'STOP' };
   const [bad] = badCall.candidates;
-  for (const candidates of [
-    [bad],
-    [bad, good],
-    [
-      { ...good, index: 0 },
-      { ...bad, index: 1 },
-    ],
-  ]) {
+  const second = [
+    { ...good, index: 0 },
+    { ...bad, index: 1 },
+  ];
+  for (const candidates of [[bad], [bad, good], second]) {
     gateway.upstream.on(paths(model).whole, answerJson({ candidates }));
     const frames = candidates.map((one) => ({ data: { candidates: [one] } }));
     gateway.upstream.on(paths(model).stream, answerSse(frames));
@@ -218,32 +203,26 @@ test('fields that Gemini cannot express are refused by name, harmless ones are l
   const fields = { temperature: 0.5, presence_penalty: 1, seed: 3, user: 'u' };
   const listed = await gateway.ask(chat, key, { ...fields, model: 'gemini-3.6-flash' });
   assert.deepEqual(lastRequest().body['generationConfig'], { maxOutputTokens: 200, seed: 3 });
-  assert.deepEqual(
-    new Set(String(listed.headers['x-service-ignored']).split(/, ?/)),
-    new Set(['temperature', 'presence_penalty', 'user']),
-  );
+  const ignored = String(listed.headers['x-service-ignored']).split(/, ?/);
+  assert.deepEqual(new Set(ignored), new Set(['temperature', 'presence_penalty', 'user']));
 });
 
 test('the built-in Gemini models are listed and run, and a long prompt uses its price tier', async () => {
   const { data } = (await gateway.get('/v1/models', { key })).json<{ data: Json[] }>();
-  const listed = data
-    .filter(({ type }) => type === 'model')
-    .map(({ id }) => String(id))
-    .filter((id) => id.startsWith('gemini-'));
-  assert.ok(
-    listed.includes('gemini-2.5-pro') && listed.includes('gemini-4-argon') && listed.length >= 11,
-    listed.join(),
+  const models = data.filter(
+    ({ type, id }) => type === 'model' && String(id).startsWith('gemini-'),
   );
+  const listed = models.map(({ id }) => String(id));
+  for (const id of ['gemini-2.5-pro', 'gemini-4-argon']) assert.ok(listed.includes(id), id);
+  assert.ok(listed.length >= 11, listed.join());
   for (const id of listed) {
     const tokens = { input: 10, output: 10 };
     gateway.upstream.on(paths(id).whole, answerContent('gemini', { text: 'ok', tokens }));
     const reply = await ok(gateway.ask(chat, key, { model: id }));
     assert.equal(readPlainly('chat', false, reply.text).text, 'ok', id);
   }
-  gateway.upstream.on(
-    paths('gemini-2.5-pro').whole,
-    answerContent('gemini', { text: 'ok', tokens: { input: 200_001, output: 100 } }),
-  );
+  const counted = { text: 'ok', tokens: { input: 200_001, output: 100 } };
+  gateway.upstream.on(paths('gemini-2.5-pro').whole, answerContent('gemini', counted));
   const prompt = [{ role: 'user', content: ' the'.repeat(150_000) }];
   const long = await gateway.ask(chat, key, { model: 'gemini-2.5-pro', messages: prompt });
   // $2.50 and $15 a million instead of $1.25 and $10.

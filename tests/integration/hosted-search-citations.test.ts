@@ -21,6 +21,7 @@ import type { Turn } from '../support/turn-format.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 
+const local = { provider: 'local', model: 'm' };
 /** Its own searches are not sold. */
 const unsold = { tool_prices: { web_search: null, web_search_preview: null } };
 const { gateway, key, account, play, recordOf, heldMicros, holdOf } = await startHostedGateway({
@@ -31,12 +32,10 @@ const { gateway, key, account, play, recordOf, heldMicros, holdOf } = await star
   both: hostedModel('openai', 'gpt-5-search-api', {
     routes: [
       { provider: 'openai', model: 'gpt-5-search-api' },
-      { provider: 'local', model: 'm', rank: 2 },
+      { ...local, rank: 2 },
     ],
   }),
-  'without-tools': hostedModel('local', 'm', {
-    routes: [{ provider: 'local', model: 'm', lacks: ['tools'] }],
-  }),
+  'without-tools': hostedModel('local', 'm', { routes: [{ ...local, lacks: ['tools'] }] }),
 });
 after(() => gateway.stop());
 
@@ -73,6 +72,7 @@ type Client = {
 const reads = (text: string) => async () =>
   new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
 const place = { city: 'Paris', country: 'FR' };
+const approximate = { type: 'approximate', approximate: place };
 const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Client>> = {
   responses: {
     path: () => '/v1/responses',
@@ -95,34 +95,25 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Cli
   chat: {
     path: () => '/v1/chat/completions',
     body: { messages: [{ role: 'user', content: 'How high?' }], web_search_options: {} },
-    near: {
-      web_search_options: {
-        search_context_size: 'low',
-        user_location: { type: 'approximate', approximate: place },
-      },
-    },
+    near: { web_search_options: { search_context_size: 'low', user_location: approximate } },
     fewPages: true,
     answerOf: async (reply, stream) => {
       if (!stream) return reply.json<Json>();
       const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
-      const completion = await sdk.chat.completions
-        .stream({ model: 'm', messages: [] })
-        .finalChatCompletion();
-      const deltas = reply.frames.flatMap(
-        ({ data }) => (data as Json)?.['choices']?.[0]?.delta ?? [],
-      );
+      const read = sdk.chat.completions.stream({ model: 'm', messages: [] });
+      const completion = await read.finalChatCompletion();
+      const frames = reply.frames as readonly { readonly data: Json }[];
+      const deltas = frames.flatMap(({ data }) => data['choices']?.[0]?.delta ?? []) as Json[];
       assert.equal(deltas.filter(({ role }) => role !== undefined).length, 1, 'one beginning');
-      const annotations = deltas.flatMap((delta) => delta.annotations ?? []);
+      const annotations = deltas.flatMap((delta) => delta['annotations'] ?? []);
       const [{ message, ...choice }] = completion.choices as Json[] as [Json];
       return { ...completion, choices: [{ ...choice, message: { ...message, annotations } }] };
     },
     citedIn: ({ choices: [{ message }] }) =>
-      message.annotations.map(
-        ({ url_citation: { url, start_index: start, end_index: end } }: Json) => ({
-          url,
-          marked: message.content.slice(start, end),
-        }),
-      ),
+      message.annotations.map(({ url_citation: { url, start_index, end_index } }: Json) => ({
+        url,
+        marked: message.content.slice(start_index, end_index),
+      })),
   },
   messages: {
     path: () => '/v1/messages',
@@ -173,17 +164,11 @@ const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Cli
 };
 const clientNames = Object.keys(clients) as (keyof typeof clients)[];
 
-const ask = (
-  client: keyof typeof clients,
-  {
-    model: name,
-    stream = false,
-    ...fields
-  }: Json & { readonly model: string; readonly stream?: boolean },
-) => {
+type Asked = Json & { readonly model: string; readonly stream?: boolean };
+const ask = (client: keyof typeof clients, { model: name, stream = false, ...fields }: Asked) => {
   const { path, body } = clients[client];
   const asked = { ...body, ...(client !== 'gemini' && { model: name, stream }), ...fields };
-  return gateway.recordUpstream(() => gateway.post(path(name, stream), { key, body: asked }));
+  return gateway.postRecorded(path(name, stream), { key, body: asked });
 };
 const queryOf = (asked: readonly { readonly path: string; readonly query: string }[]) =>
   new URLSearchParams(asked.find(({ path }) => path === searchPath)!.query);
@@ -202,10 +187,8 @@ for (const client of clientNames)
         const answer = await clients[client].answerOf(reply, stream);
         // The mark of the first turn cites nothing: nothing was found then.
         const found = clients[client].citedIn(answer);
-        assert.deepEqual(
-          found.map(({ url }) => url.split('/').at(-1)),
-          ['2', '1', '4', '3'],
-        );
+        const pagesCited = found.map(({ url }) => url.split('/').at(-1));
+        assert.deepEqual(pagesCited, ['2', '1', '4', '3']);
         for (const [index, { marked }] of found.entries())
           if (marked !== null)
             assert.match(marked, new RegExp(`^\\[.*\\b${cited[index]}\\b.*\\]$`));
@@ -249,11 +232,8 @@ test('Chat searches beside the client’s functions, which a choice of none leav
     return [chatTurns.toolNames(body), body['tool_choice'], body['web_search_options']];
   };
   assert.deepEqual(await sent({}), [['f', 'web_search'], undefined, undefined]);
-  assert.deepEqual(await sent({ tool_choice: 'required' }), [
-    ['f', 'web_search'],
-    'required',
-    undefined,
-  ]);
+  const required = [['f', 'web_search'], 'required', undefined];
+  assert.deepEqual(await sent({ tool_choice: 'required' }), required);
   assert.deepEqual(await sent({ tool_choice: 'none' }), [['web_search'], undefined, undefined]);
 });
 
@@ -292,11 +272,8 @@ test('the hold covers our searches behind a route whose provider searches once',
 test('a cap below the hold of five searches allows one in Chat, and a smaller one is told so', async () => {
   play('on-chat', searchTurn('a', 'b'), answerTurn);
   const capped = async (usd: number) => {
-    const own = await gateway.makeKey({
-      mode: 'live',
-      account,
-      dailyCapMicros: microsFromUsd(usd),
-    });
+    const dailyCapMicros = microsFromUsd(usd);
+    const own = await gateway.makeKey({ mode: 'live', account, dailyCapMicros });
     const body = { ...clients.chat.body, model: 'on-chat', max_tokens: 100 };
     return gateway.post('/v1/chat/completions', { key: own.key, body });
   };
