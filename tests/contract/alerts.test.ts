@@ -6,7 +6,7 @@ import { type NewEvent, removeOldEvents, writeEvent } from '../../src/domain/ale
 import type { Database } from '../../src/db/database.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
-import { rowsOf } from '../support/rows.ts';
+import { rowOf, rowsOf } from '../support/rows.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const secrets = [createSecret('a secret of the tests')] as const;
@@ -98,7 +98,18 @@ onEachStore((store) => {
   test('events of more than 60 days are removed with their deliveries, others stay', async (t) => {
     const { database, add } = await open(t, store);
     await add('one');
-    for (let at = 0; at < 1_200; at++) await writeEvent(database.write, payment('one'), 1 + at);
+    await writeEvent(database.write, payment('one'), 1);
+    const event = await rowOf(database, 'events', {});
+    const delivery = await rowOf(database, 'event_deliveries', {});
+    const ids = Array.from({ length: 1_199 }, (_, copy) => `copy-${copy}`);
+    await database.write
+      .insertInto('events')
+      .values(ids.map((id) => ({ ...event, id })))
+      .execute();
+    await database.write
+      .insertInto('event_deliveries')
+      .values(ids.map((id) => ({ ...delivery, id, event_id: id })))
+      .execute();
     await writeEvent(database.write, payment('one'), 100 * dayMs);
     await removeOldEvents(database.write, 101 * dayMs);
     assert.equal((await rowsOf(database, 'events')).length, 1);

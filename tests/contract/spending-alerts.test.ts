@@ -152,13 +152,9 @@ onEachStore((store) => {
   test('more keys than a page are all looked at', async (t) => {
     const { database, cap, spend, told } = await openCaps(t, store);
     const [row] = await rowsOf(database, 'api_keys', { id: 'one' });
-    for (let key = 0; key < 1_001; key++) {
-      const id = `a${String(key).padStart(5, '0')}`;
-      await database.write
-        .insertInto('api_keys')
-        .values({ ...row!, id, digest: id })
-        .execute();
-    }
+    const ids = Array.from({ length: 1_001 }, (_, key) => `a${String(key).padStart(5, '0')}`);
+    const rows = ids.map((id) => ({ ...row!, id, digest: id }));
+    await database.write.insertInto('api_keys').values(rows).execute();
     await cap('two', 1);
     await spend('two', 'day', '2026-11-21', 1);
     assert.deepEqual(await told(), ['key two day 100']);

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { micros } from '../../src/lib/money.ts';
 import { dayStartMs } from '../../src/lib/utc-time.ts';
+import type { Command } from '../../src/domain/ledger/commands.ts';
 import { statementOf, type RangeLine } from '../../src/domain/ledger/reports/statement-range.ts';
 import {
   addAccount,
@@ -28,21 +29,26 @@ onEachStore((store) => {
     const books = store.openStore(t, database, { clock });
     const random = new Random('statements');
     await books.run([creditOf(ledgerId, 1_000_000, 'first'), creditOf('other:live', 1_000)]);
+    const commands: Command[] = [];
     for (let step = 0; step < 600; step++) {
-      if (random.chance(0.4)) clock.nowMs += random.below(dayMs / 2);
+      if (random.chance(0.4)) {
+        await books.run(commands.splice(0));
+        clock.nowMs += random.below(dayMs / 2);
+      }
       // Several commands may have the same millisecond, and some days have none.
       const id = `step-${step}`;
       const hold = { holdId: id, ledgerId, keyId: random.pick(['k', 'l']) } as const;
       const amount = 1 + random.below(500);
-      const commands = random.pick([
+      const more = random.pick<readonly Command[]>([
         [creditOf(ledgerId, amount, id)],
         [{ ...creditOf(ledgerId, amount, id), type: 'debit' as const }],
         [reserveOf(hold, 600), settleOf(hold, amount)],
         [reserveOf(hold, 600), settleOf(hold, amount)],
         [reserveOf(hold, 600), { type: 'release' as const, holdId: id, lossMicros: micros(0) }],
       ]);
-      await books.run(commands);
+      commands.push(...more);
     }
+    await books.run(commands);
     const entries = await database.read
       .selectFrom('entries')
       .select(['posted_delta_micros', 'created_at_ms'])

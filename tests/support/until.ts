@@ -6,20 +6,23 @@ import type { TestClock } from './test-clock.ts';
 type Found<Value> = Exclude<Value, null | undefined | false>;
 
 /**
- * Polls `look` every 10 ms until it returns something, and returns that. Throws after `withinMs`,
- * because a test that waits forever reports nothing. Only a hang should take so long.
+ * Polls `look` until it returns something, and returns that: every 10 ms, and less often if a look
+ * takes long, so that looks take a quarter of the time at most. Throws after `withinMs`, because a test
+ * that waits forever reports nothing. Only a hang should take so long.
  */
 export async function until<Value>(
   look: () => Value | Promise<Value>,
   withinMs = 240_000,
 ): Promise<Found<Value>> {
-  for (const startMs = performance.now(); ; await setTimeout(10)) {
+  for (const startMs = performance.now(); ;) {
+    const lookedMs = performance.now();
     const value = await look();
     if (value !== null && value !== undefined && value !== false) return value as Found<Value>;
     assert.ok(
       performance.now() - startMs < withinMs,
       `it did not come within ${withinMs} ms: ${look.toString()}`,
     );
+    await setTimeout(Math.max(10, Math.min(250, 3 * (performance.now() - lookedMs))));
   }
 }
 
