@@ -401,9 +401,9 @@ describe('faults', () => {
     'models:\n  m: { prices: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, input: 1, output: 1 }, { above_input_tokens: 9, input: 1, output: 1 }] } }\n':
       /^2:117: .*tiers\[1\]\.above_input_tokens must be above that of the tier before; got 9/,
     'providers:\n  openai: { api_key: k, batch_bucket: "s3://my-bucket" }\n':
-      /^2:39: providers\.openai\.batch_bucket must begin with `s3:\/\/` for the kind bedrock and .*; others have none\. Leave it out/,
+      /^2:39: providers\.openai\.batch_bucket must begin with `s3:\/\/` for the kind bedrock and .*; others have none\. Correct it/,
     'providers:\n  bedrock: { api_key: ambient, region: eu-west-1, batch_bucket: "gs://my-bucket" }\n':
-      /^2:65: .*batch_bucket must begin with `s3:\/\/` .* Write `s3:\/\/my-bucket/,
+      /^2:65: .*batch_bucket must begin with `s3:\/\/` for the kind bedrock/,
     'providers:\n  bedrock: { api_key: ambient, region: eu-west-1, batch_bucket: "s3://my-bucket/../x" }\n':
       /^2:65: .*batch_bucket must be a bucket, perhaps with a folder/,
     'providers:\n  bedrock: { api_key: ambient, region: eu-west-1, batch_bucket: "s3://my-bucket" }\n':
@@ -411,7 +411,7 @@ describe('faults', () => {
     'providers:\n  vertex: { api_key: ambient, project: p, batch_role: "arn:aws:iam::123456789012:role/r" }\n':
       /^2:55: .*batch_role is only for `batch_bucket` of the kind bedrock/,
     'providers:\n  bedrock: { api_key: bedrock-api-key-1, region: eu-west-1, batch_bucket: "s3://my-bucket", batch_role: "arn:aws:iam::123456789012:role/r" }\n':
-      /^2:23: .*api_key must be `ACCESS_KEY_ID:SECRET_ACCESS_KEY` or `ambient`/,
+      /^2:23: .*api_key must be access keys or `ambient` .* Write `ACCESS_KEY_ID:SECRET_ACCESS_KEY`/,
     'providers:\n  vertex: { api_key: express, batch_bucket: "gs://my-bucket" }\n':
       /^2:\d+: .*project is required beside `batch_bucket`/,
     'aliases: { "a b": x }\n': /^1:12: aliases\["a b"\] is not a valid name here/,

@@ -174,36 +174,35 @@ function checkBucket(
   name: string,
   { kind, api_key: key, project, batch_bucket: bucket, batch_role: role }: ProviderConfig,
 ): void {
-  const schemes: Readonly<Record<string, string>> = { bedrock: 's3://', vertex: 'gs://' };
-  const scheme = schemes[kind];
-  const opensIt = key === null || key === machineKey || key.includes(':');
-  const signing = '`ACCESS_KEY_ID:SECRET_ACCESS_KEY`';
-  const needsRole = kind === 'bedrock' && bucket !== null;
-  const faults = {
-    batch_bucket: bucket !== null &&
-      (scheme === undefined || !bucket.startsWith(scheme)) && {
-        problem:
-          'must begin with `s3://` for the kind bedrock and with `gs://` for vertex; others have none',
-        remedy: scheme ? `Write \`${scheme}my-bucket/batches\`.` : 'Leave it out.',
-      },
-    batch_role: needsRole !== (role !== null) && {
-      problem: `is ${needsRole ? 'required beside' : 'only for'} \`batch_bucket\` of the kind bedrock`,
-      remedy: needsRole ? 'Write the ARN of the role that opens the bucket.' : 'Leave it out.',
-    },
-    api_key: needsRole &&
-      !opensIt && {
-        problem: `must be ${signing} or \`ambient\` beside \`batch_bucket\`: a Bedrock API key opens no bucket`,
-        remedy: `Write ${signing}, or leave \`batch_bucket\` out.`,
-      },
-    project: kind === 'vertex' &&
-      bucket !== null &&
-      project === null && {
-        problem: 'is required beside `batch_bucket`: an express key has no batches',
-        remedy: 'Write the id of the project, or leave `batch_bucket` out.',
-      },
-  };
-  for (const [field, fault] of Object.entries(faults))
-    if (fault) throw faultAt(['providers', name, field], fault);
+  const [isBedrock, isVertex] = [kind === 'bedrock', kind === 'vertex'];
+  const isTaken = bucket === null || bucket.startsWith(isBedrock ? 's3://' : 'gs://');
+  const signs = key === null || key === machineKey || key.includes(':');
+  const fault = (field: keyof ProviderConfig, problem: string, remedy: string) =>
+    faultAt(['providers', name, field], { problem, remedy });
+  if (bucket !== null && !(isTaken && (isBedrock || isVertex)))
+    throw fault(
+      'batch_bucket',
+      'must begin with `s3://` for the kind bedrock and with `gs://` for vertex; others have none',
+      'Correct it, or leave it out.',
+    );
+  if (role !== null && !(isBedrock && bucket !== null))
+    throw fault('batch_role', 'is only for `batch_bucket` of the kind bedrock', 'Leave it out.');
+  if (bucket === null) return;
+  const orNone = 'or leave `batch_bucket` out.';
+  if (isBedrock && role === null)
+    throw fault(
+      'batch_role',
+      'is required beside `batch_bucket`',
+      `Write the ARN of the role, ${orNone}`,
+    );
+  if (isBedrock && !signs)
+    throw fault(
+      'api_key',
+      'must be access keys or `ambient` beside `batch_bucket`: a Bedrock API key opens no bucket',
+      `Write \`ACCESS_KEY_ID:SECRET_ACCESS_KEY\`, ${orNone}`,
+    );
+  if (isVertex && project === null)
+    throw fault('project', 'is required beside `batch_bucket`', `Write its id, ${orNone}`);
 }
 
 /** Fields in which a further credential is like its provider. */

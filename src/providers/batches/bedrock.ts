@@ -1,16 +1,24 @@
 // Bedrock's batches: a job that reads a file of lines in a bucket and writes another there. Its id is the
 // end of its ARN, and it is known by its name.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference.html (read 2026-11-30)
-import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { newRandomCharacters } from '../../lib/ids.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { addressesOf, type BatchCloud, filesIn, objectPath } from './buckets.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
 import { fileFrame } from './openai.ts';
-import { failedBy, listed, readId, readJsonLines } from './shared.ts';
+import { endedAs, failedBy, listed, readIdIn, readJsonLines, stateOf } from './shared.ts';
 
 const path = '/model-invocation-job';
 const list = { items: 'invocationJobSummaries', next: 'nextToken', query: 'nextToken' } as const;
+
+const words = {
+  running: 'Submitted Validating Scheduled InProgress Stopping',
+  completed: 'Completed',
+  canceled: 'Stopped',
+  expired: 'Expired PartiallyCompleted',
+  failed: 'Failed',
+} as const;
 
 export function bedrockBatches(cloud: BatchCloud): BatchHost {
   const { bucket, role, baseUrl, linesMin } = cloud;
@@ -48,14 +56,14 @@ export function bedrockBatches(cloud: BatchCloud): BatchHost {
         outputDataConfig: { s3OutputDataConfig: { s3Uri: `${bucket}/${mark}/` } },
         timeoutDurationInHours: 24,
       });
-      return idOf(jobArn);
+      return readIdIn(jobArn);
     },
     async find(calls, { mark }) {
       const named = `${path}s?nameContains=${nameOf(mark)}&maxResults=100`;
       // An earlier try may have failed.
       for await (const { jobArn, jobName, status } of listed(calls, named, list))
-        if (String(jobName).startsWith(nameOf(mark)) && status !== 'Failed')
-          return { id: idOf(jobArn) };
+        if (String(jobName).startsWith(nameOf(mark)) && status !== words.failed)
+          return { id: readIdIn(jobArn) };
       return null;
     },
     look: async (calls, id) => readJob(id, await calls.call('GET', `${path}/${id}`)),
@@ -76,36 +84,16 @@ function nameOf(mark: string): string {
   return mark.replace('_', '-');
 }
 
-function idOf(arn: unknown): string {
-  return readId(typeof arn === 'string' ? arn.replace(/^.*\//, '') : arn);
-}
-
-function readJob(id: string, job: JsonObject): RemoteBatch {
-  const { status, message, outputDataConfig } = job;
+function readJob(id: string, { status, message, outputDataConfig }: JsonObject): RemoteBatch {
+  const state = stateOf(words, status);
+  if (state === 'running') return { state };
   const { s3Uri: folder } = objectOf(objectOf(outputDataConfig)['s3OutputDataConfig']);
-  const fileOf = (name: string) => objectPath(`${String(folder)}${id}/${name}`);
-  const [results, manifest] = [[fileOf('lines.jsonl.out')], fileOf('manifest.json.out')];
-  const files = [...results, manifest];
-  const ended = { state: 'ended', results, files } as const;
-  switch (status) {
-    case 'Submitted':
-    case 'Validating':
-    case 'Scheduled':
-    case 'InProgress':
-    case 'Stopping':
-      return { state: 'running' };
-    case 'Completed':
-      return { ...ended, unrun: null };
-    case 'PartiallyCompleted':
-    case 'Expired':
-      return { ...ended, unrun: 'expired' };
-    case 'Stopped':
-      return { ...ended, unrun: 'canceled' };
-    case 'Failed':
-      return failedBy({ message }, { files });
-    default:
-      throw unreadable('the batch has an unknown status');
-  }
+  const [results, manifest] = ['lines.jsonl.out', 'manifest.json.out'].map((name) =>
+    objectPath(`${String(folder)}${id}/${name}`),
+  ) as [string, string];
+  const files = [results, manifest];
+  if (state === 'failed') return failedBy({ message }, { files });
+  return endedAs(state, { results: [results], files });
 }
 
 /** A job of which nothing has run may have no file. */

@@ -1,9 +1,8 @@
 // Buckets in which clouds read the lines of batches and write their results. A path that begins with
 // `bucket:` is one of the service with the bucket.
 import { unreadable } from '../../canonical/upstream-broken.ts';
-import type { SizedBody } from '../../lib/multipart.ts';
 import type { ProviderPlace } from '../provider.ts';
-import type { BatchAddress, BatchHost, HostCalls, ToSend } from './host.ts';
+import type { BatchAddress, HostCalls, ToSend } from './host.ts';
 
 export type BatchCloud = {
   /** With its scheme, and a folder or none: `s3://bucket/folder`. */
@@ -29,30 +28,33 @@ export function addressesOf(
 
 /** `s3://bucket/a b` → `bucket:/bucket/a%20b`. Throws UpstreamBroken. */
 export function objectPath(address: unknown): string {
-  const [, bucket, key] = /^(?:s3|gs):\/\/([\w.-]+)\/(.+)$/.exec(String(address)) ?? [];
-  if (bucket === undefined || key === undefined) throw unreadable('the batch has no files');
+  const { bucket, key } = partsOf(address);
   return `${prefix}/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Returns the path of a page of a list of objects, in Google's JSON. */
-export function listPath(folder: unknown): string {
-  const [, bucket, key] = /^gs:\/\/([\w.-]+)\/(.+)$/.exec(String(folder)) ?? [];
-  if (bucket === undefined || key === undefined) throw unreadable('the batch has no files');
+/** Returns the path of the list of a folder's objects, in Google's JSON. Throws UpstreamBroken. */
+export function listPath(folder: string): string {
+  const { bucket, key } = partsOf(`${folder}/`);
   return `${prefix}/storage/v1/b/${bucket}/o?prefix=${encodeURIComponent(key)}`;
 }
 
+/** Throws UpstreamBroken. */
+export function partsOf(address: unknown) {
+  const [, root, bucket, key] = /^((?:s3|gs):\/\/([\w.-]+)\/)(.+)$/.exec(String(address)) ?? [];
+  if (!root || !bucket || !key) throw unreadable('the batch has no files');
+  return { root, bucket, key };
+}
+
 /** The file of a batch, whose id is its address. */
-export function filesIn({
-  bucket,
-}: BatchCloud): Pick<Required<BatchHost>, 'hasBucket' | 'upload' | 'filePath'> {
+export function filesIn({ bucket }: BatchCloud) {
   return {
     hasBucket: true,
     async upload(calls: HostCalls, { mark, lines }: ToSend) {
       const address = `${bucket}/${mark}/lines.jsonl`;
-      const body: SizedBody = { ...lines, headers: { 'content-type': 'application/jsonl' } };
-      await calls.send(objectPath(address), body, 'PUT');
+      const headers = { 'content-type': 'application/jsonl' };
+      await calls.send(objectPath(address), { ...lines, headers }, 'PUT');
       return address;
     },
     filePath: objectPath,
-  };
+  } as const;
 }

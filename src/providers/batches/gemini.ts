@@ -1,16 +1,23 @@
 // Gemini's batches: the lines come with the request, and the results with the batch, as one JSON text.
 // So a batch is short: its results must fit into the longest answer that is read.
 // https://ai.google.dev/api/batch-api (read 2026-11-29); embeddings as in npm `@google/genai` 3.3.
-import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine, ToFind } from './host.ts';
-import { failedBy, listed, readId, readList } from './shared.ts';
+import { endedAs, failedBy, listed, readIdIn, readList, stateOf } from './shared.ts';
 
 const path = '/v1beta/batches';
 const embed = ':batchEmbedContents';
 /** The results are in the list, too. */
 const pageBatches = 10;
 const list = { items: 'operations', next: 'nextPageToken', query: 'pageToken' } as const;
+
+const words = {
+  running: 'BATCH_STATE_PENDING BATCH_STATE_RUNNING',
+  completed: 'BATCH_STATE_SUCCEEDED',
+  canceled: 'BATCH_STATE_CANCELLED',
+  expired: 'BATCH_STATE_EXPIRED',
+  failed: 'BATCH_STATE_FAILED',
+} as const;
 
 export const geminiBatches: BatchHost = {
   paths: /:(?:generateContent|batchEmbedContents)$/,
@@ -30,7 +37,7 @@ export const geminiBatches: BatchHost = {
     const at = live.endsWith(embed)
       ? live.replace(embed, ':asyncBatchEmbedContent')
       : live.replace(/:generateContent$/, ':batchGenerateContent');
-    return idOf(await calls.send(at, { ...lines, headers: {} }));
+    return readIdIn((await calls.send(at, { ...lines, headers: {} }))['name']);
   },
   find,
   look: async (calls, id) => readBatch(id, await calls.call('GET', `${path}/${id}`)),
@@ -39,39 +46,24 @@ export const geminiBatches: BatchHost = {
   readLine,
 };
 
-function idOf({ name }: JsonObject): string {
-  return readId(typeof name === 'string' ? name.replace(/^batches\//, '') : name);
-}
-
+/** In no known order. */
 async function find(calls: HostCalls, { mark }: ToFind) {
   for await (const one of listed(calls, `${path}?pageSize=${pageBatches}`, list)) {
     const { displayName, state } = objectOf(one['metadata']);
     // An earlier try may have failed.
-    if (displayName === mark && state !== 'BATCH_STATE_FAILED') return { id: idOf(one) };
+    if (displayName === mark && state !== words.failed) return { id: readIdIn(one['name']) };
   }
   return null;
 }
 
 function readBatch(id: string, { metadata, error }: JsonObject): RemoteBatch {
-  const { state, output } = objectOf(metadata);
+  const { state: word, output } = objectOf(metadata);
   const own = [`${path}/${id}`];
-  const ended = { state: 'ended', results: own, files: own } as const;
-  switch (state) {
-    case 'BATCH_STATE_PENDING':
-    case 'BATCH_STATE_RUNNING':
-      return { state: 'running' };
-    case 'BATCH_STATE_SUCCEEDED':
-      return { ...ended, unrun: null };
-    case 'BATCH_STATE_EXPIRED':
-      return { ...ended, unrun: 'expired' };
-    case 'BATCH_STATE_CANCELLED':
-      return { ...ended, unrun: 'canceled' };
-    case 'BATCH_STATE_FAILED':
-      if (isObject(output)) return { ...ended, unrun: null };
-      return failedBy(error, { mayPass: statusOf(error) === 429, files: own });
-    default:
-      throw unreadable('the batch has an unknown state');
-  }
+  const state = stateOf(words, word);
+  if (state === 'running') return { state };
+  if (state !== 'failed') return endedAs(state, { results: own, files: own });
+  if (isObject(output)) return endedAs('completed', { results: own, files: own });
+  return failedBy(error, { mayPass: statusOf(error) === 429, files: own });
 }
 
 /** A batch without results has no `output`. */

@@ -4,10 +4,17 @@ import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteBatch, ToFind } from './host.ts';
 import { fileFrame, filePath, pathsOf, readLine, uploadFile } from './openai.ts';
-import { failedBy, pagesMax, readId, readList } from './shared.ts';
+import { endedAs, failedBy, pagesMax, readId, readList, stateOf } from './shared.ts';
 
 const path = '/batch/jobs';
 const pageLines = 100;
+const words = {
+  running: 'QUEUED RUNNING CANCELLATION_REQUESTED',
+  completed: 'SUCCESS',
+  canceled: 'CANCELLED',
+  expired: 'TIMEOUT_EXCEEDED',
+  failed: 'FAILED',
+} as const;
 
 export const mistralBatches: BatchHost = {
   paths: /^\/(?:chat\/completions|embeddings)$/,
@@ -51,26 +58,12 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
 }
 
 function readJob(job: JsonObject): RemoteBatch {
-  const { id, status, errors } = job;
-  const own = [`${path}/${readId(id)}`];
+  const own = [`${path}/${readId(job['id'])}`];
   const { results, files } = pathsOf([job['output_file'], job['error_file']]);
-  const ended = { state: 'ended', results, files: [...files, ...own] } as const;
-  switch (status) {
-    case 'QUEUED':
-    case 'RUNNING':
-    case 'CANCELLATION_REQUESTED':
-      return { state: 'running' };
-    case 'SUCCESS':
-      return { ...ended, unrun: null };
-    case 'TIMEOUT_EXCEEDED':
-      return { ...ended, unrun: 'expired' };
-    case 'CANCELLED':
-      return { ...ended, unrun: 'canceled' };
-    case 'FAILED': {
-      if (results.length > 0) return { ...ended, unrun: null };
-      return failedBy(listOf(errors)[0], { files: own });
-    }
-    default:
-      throw unreadable('the batch has an unknown status');
-  }
+  const paths = { results, files: [...files, ...own] };
+  const state = stateOf(words, job['status']);
+  if (state === 'running') return { state };
+  if (state !== 'failed') return endedAs(state, paths);
+  if (results.length > 0) return endedAs('completed', paths);
+  return failedBy(listOf(job['errors'])[0], { files: own });
 }

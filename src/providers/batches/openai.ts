@@ -1,13 +1,20 @@
 // OpenAI's batches, and those of hosts with the same API: a file with the lines, then a batch of it.
 // https://platform.openai.com/docs/api-reference/batch
-import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine, ToFind, ToSend } from './host.ts';
-import { failedBy, pagesMax, readId, readList } from './shared.ts';
+import { endedAs, failedBy, pagesMax, readId, readList, stateOf } from './shared.ts';
 
 /** OpenAI's word for too many tokens that wait, which passes. */
 const noRoom = 'token_limit_exceeded';
+
+const words = {
+  running: 'validating in_progress finalizing cancelling',
+  completed: 'completed',
+  canceled: 'cancelled',
+  expired: 'expired',
+  failed: 'failed',
+} as const;
 
 export type OpenAiBatches = {
   /** After how long the host deletes the files; null: it never does. */
@@ -110,28 +117,12 @@ async function find(calls: HostCalls, { mark, sinceMs }: ToFind) {
   return 'unsure' as const;
 }
 
-function readBatch(batch: JsonObject): RemoteBatch {
-  const { status, errors } = batch;
-  const paths = pathsOf([batch['output_file_id'], batch['error_file_id']]);
-  const ended = { state: 'ended', ...paths } as const;
+function readBatch({ status, errors, ...batch }: JsonObject): RemoteBatch {
   // Azure writes some with a capital.
-  switch (String(status).toLowerCase()) {
-    case 'validating':
-    case 'in_progress':
-    case 'finalizing':
-    case 'cancelling':
-      return { state: 'running' };
-    case 'completed':
-      return { ...ended, unrun: null };
-    case 'expired':
-      return { ...ended, unrun: 'expired' };
-    case 'cancelled':
-      return { ...ended, unrun: 'canceled' };
-    case 'failed': {
-      const [first] = listOf(objectOf(errors)['data']);
-      return failedBy(first, { mayPass: isObject(first) && first['code'] === noRoom });
-    }
-    default:
-      throw unreadable('the batch has an unknown status');
-  }
+  const state = stateOf(words, String(status).toLowerCase());
+  if (state === 'running') return { state };
+  if (state !== 'failed')
+    return endedAs(state, pathsOf([batch['output_file_id'], batch['error_file_id']]));
+  const [first] = listOf(objectOf(errors)['data']);
+  return failedBy(first, { mayPass: isObject(first) && first['code'] === noRoom });
 }

@@ -1,7 +1,7 @@
 import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, parseJson, objectOf } from '../../lib/json.ts';
 import { splitLines } from '../../lib/split-lines.ts';
-import type { FailedBatch, HostCalls, ReadLine } from './host.ts';
+import type { FailedBatch, HostCalls, ReadLine, RemoteBatch } from './host.ts';
 
 /** Pages of a list that are read in search of a batch. */
 export const pagesMax = 100;
@@ -41,6 +41,23 @@ export async function* listed(
   throw unreadable('the list is too long');
 }
 
+type State = 'running' | 'completed' | 'canceled' | 'expired' | 'failed';
+
+/** Returns the state for a host's word. `words`: the host's for each, between spaces. Throws UpstreamBroken. */
+export function stateOf(words: Readonly<Record<State, string>>, word: unknown): State {
+  for (const state of ['running', 'completed', 'canceled', 'expired', 'failed'] as const)
+    if (words[state].split(' ').includes(String(word))) return state;
+  throw unreadable('the batch has an unknown status');
+}
+
+/** Returns a batch that has ended. `paths`: as in RemoteBatch. */
+export function endedAs(
+  state: Exclude<State, 'running' | 'failed'>,
+  paths: { readonly results: readonly string[]; readonly files: readonly string[] },
+): RemoteBatch {
+  return { state: 'ended', unrun: state === 'completed' ? null : state, ...paths };
+}
+
 /** Returns a batch that has failed as a whole. `error`: as the host shows it. */
 export function failedBy(
   error: unknown,
@@ -49,6 +66,11 @@ export function failedBy(
   const { message } = objectOf(error);
   const said = typeof message === 'string' ? message : 'it does not say why';
   return { state: 'failed', message: said, mayPass, files };
+}
+
+/** Returns the id at the end of a name: `batches/x` → `x`. Throws UpstreamBroken. */
+export function readIdIn(name: unknown): string {
+  return readId(typeof name === 'string' ? name.replace(/^.*\//, '') : name);
 }
 
 /** Throws UpstreamBroken for what cannot stand in a path. */

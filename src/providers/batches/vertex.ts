@@ -3,14 +3,13 @@
 // most 1,000 values, so the number of a line is in two.
 // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-from-cloud-storage
 // and …/partner-models/claude/batch (read 2026-11-30)
-import { unreadable } from '../../canonical/upstream-broken.ts';
 import { isObject, type JsonObject, objectOf, parseJson } from '../../lib/json.ts';
 import { locationOf } from '../vertex/paths.ts';
-import { addressesOf, type BatchCloud, filesIn, listPath, objectPath } from './buckets.ts';
+import { addressesOf, type BatchCloud, filesIn, listPath, objectPath, partsOf } from './buckets.ts';
 import { statusOf } from './gemini.ts';
 import type { BatchHost, HostCalls, RemoteBatch, RemoteLine } from './host.ts';
 import { fileFrame } from './openai.ts';
-import { failedBy, listed, readId } from './shared.ts';
+import { endedAs, failedBy, listed, readIdIn, stateOf } from './shared.ts';
 
 const labelValues = 1_000;
 const jobList = {
@@ -19,6 +18,15 @@ const jobList = {
   query: 'pageToken',
 } as const;
 const objectList = { ...jobList, items: 'items' } as const;
+
+const words = {
+  running:
+    'JOB_STATE_QUEUED JOB_STATE_PENDING JOB_STATE_RUNNING JOB_STATE_PAUSED JOB_STATE_UPDATING JOB_STATE_CANCELLING',
+  completed: 'JOB_STATE_SUCCEEDED JOB_STATE_PARTIALLY_SUCCEEDED',
+  canceled: 'JOB_STATE_CANCELLED',
+  expired: 'JOB_STATE_EXPIRED',
+  failed: 'JOB_STATE_FAILED',
+} as const;
 
 export function vertexBatches(cloud: BatchCloud): BatchHost {
   const { bucket, place, baseUrl } = cloud;
@@ -48,13 +56,13 @@ export function vertexBatches(cloud: BatchCloud): BatchHost {
           gcsDestination: { outputUriPrefix: `${bucket}/${mark}` },
         },
       });
-      return idOf(name);
+      return readIdIn(name);
     },
     async find(calls, { mark }) {
       const named = `${path}?filter=${encodeURIComponent(`display_name="${mark}"`)}`;
       // An earlier try may have failed.
       for await (const { name, displayName, state } of listed(calls, named, jobList))
-        if (displayName === mark && state !== 'JOB_STATE_FAILED') return { id: idOf(name) };
+        if (displayName === mark && state !== words.failed) return { id: readIdIn(name) };
       return null;
     },
     async look(calls, id) {
@@ -76,50 +84,24 @@ function labelsOf(customId: string): JsonObject {
   return { tollgate_thousand: String(high), tollgate_line: String(low) };
 }
 
-function idOf(name: unknown): string {
-  return readId(typeof name === 'string' ? name.replace(/^.*\//, '') : name);
-}
-
 async function readJob(calls: HostCalls, own: string, job: JsonObject): Promise<RemoteBatch> {
-  const { state, error, outputInfo } = job;
-  const ended = async (unrun: 'canceled' | 'expired' | null): Promise<RemoteBatch> => {
-    const files = await filesOf(calls, objectOf(outputInfo)['gcsOutputDirectory']);
-    const results = files.filter((file) => file.endsWith('.jsonl'));
-    return { state: 'ended', unrun, results, files: [...files, own] };
-  };
-  switch (state) {
-    case 'JOB_STATE_QUEUED':
-    case 'JOB_STATE_PENDING':
-    case 'JOB_STATE_RUNNING':
-    case 'JOB_STATE_PAUSED':
-    case 'JOB_STATE_UPDATING':
-    case 'JOB_STATE_CANCELLING':
-      return { state: 'running' };
-    case 'JOB_STATE_SUCCEEDED':
-    case 'JOB_STATE_PARTIALLY_SUCCEEDED':
-      return ended(null);
-    case 'JOB_STATE_EXPIRED':
-      return ended('expired');
-    case 'JOB_STATE_CANCELLED':
-      return ended('canceled');
-    case 'JOB_STATE_FAILED': {
-      const partly = await ended(null);
-      if (partly.state === 'ended' && partly.results.length > 0) return partly;
-      return failedBy(error, { mayPass: statusOf(error) === 429, files: [own] });
-    }
-    default:
-      throw unreadable('the batch has an unknown state');
-  }
+  const { error, outputInfo } = job;
+  const state = stateOf(words, job['state']);
+  if (state === 'running') return { state };
+  const written = await filesOf(calls, objectOf(outputInfo)['gcsOutputDirectory']);
+  const results = written.filter((file) => file.endsWith('.jsonl'));
+  const files = [...written, own];
+  if (state !== 'failed') return endedAs(state, { results, files });
+  if (results.length > 0) return endedAs('completed', { results, files });
+  return failedBy(error, { mayPass: statusOf(error) === 429, files });
 }
 
 /** A job of which nothing has run may have no folder. */
 async function filesOf(calls: HostCalls, folder: unknown): Promise<string[]> {
-  const files: string[] = [];
-  if (typeof folder !== 'string') return files;
-  const bucket = folder.replace(/^(gs:\/\/[^/]+\/).*$/, '$1');
-  for await (const { name } of listed(calls, listPath(`${folder}/`), objectList))
-    files.push(objectPath(bucket + String(name)));
-  return files;
+  if (typeof folder !== 'string') return [];
+  const { root } = partsOf(folder);
+  const objects = await Array.fromAsync(listed(calls, listPath(folder), objectList));
+  return objects.map(({ name }) => objectPath(root + String(name)));
 }
 
 function readLine(line: JsonObject, mark: string): RemoteLine | null {
