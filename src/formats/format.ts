@@ -125,6 +125,8 @@ export type ClientFormat = {
    */
   readonly outputLimitField: (body: JsonObject) => string;
   readonly writeError: (error: ApiError, context: ErrorContext) => JsonObject;
+  /** Returns true for an error that the client knows in a stream only. Left out: never. */
+  readonly failsInStream?: (error: ApiError, request: ClientRequest) => boolean;
   readonly relay: Relay;
 };
 

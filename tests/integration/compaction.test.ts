@@ -8,7 +8,7 @@ import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
 import { modelOf } from '../support/model-of.ts';
 import { until } from '../support/until.ts';
-import { answerJson, answerSse, type Script } from '../support/upstream.ts';
+import { answerJson, answerSse, answerStatus, type Script } from '../support/upstream.ts';
 import { rowOf } from '../support/rows.ts';
 import { columnOf } from '../support/column-of.ts';
 
@@ -406,4 +406,28 @@ test('a warm-up is answered at once, with an id, free of charge, and without the
       assert.equal(calls.length, 0);
     }
   assert.deepEqual(await gateway.usage(poor.key), []);
+});
+
+test('Codex reads in the stream that its history is too long, and other clients in the status', async () => {
+  const error = { message: 'maximum context length is 9 tokens', code: 'context_length_exceeded' };
+  const refuse = answerStatus(400, { body: { type: 'error', error } });
+  for (const path of Object.values(paths).flat()) gateway.upstream.on(path, refuse);
+  const before = await gateway.balance(account);
+  for (const name of ['on-openai', ...Object.keys(summarised)]) {
+    const body = { model: name, stream: true, input: history, tools };
+    const other = await gateway.post('/v1/responses', { key, body });
+    assert.deepEqual([other.status, other.error.code], [400, error.code], other.text);
+    const codex = await gateway.post('/v1/responses', {
+      key,
+      body: { ...body, client_metadata: { originator: 'codex' } },
+    });
+    assert.equal(codex.status, 200);
+    const { event, data } = codex.frames.at(-1)!;
+    const { response } = data as { response: { status: string; error: { code: string } } };
+    assert.deepEqual(
+      [event, response.status, response.error.code],
+      ['response.failed', 'failed', error.code],
+    );
+  }
+  assert.deepEqual(await gateway.balance(account), before);
 });

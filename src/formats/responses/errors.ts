@@ -5,11 +5,20 @@ import { documentationUrl, type ApiError, type ErrorContext } from '../../canoni
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { ClientRequest } from '../format.ts';
 import { formatSse } from '../../lib/sse.ts';
 
 /** Writes the body of an error answer. `type` is the registry's code, `code` it or OpenAI's own. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
   return { error: errorFields(error, context) };
+}
+
+/**
+ * Codex cuts a history that is too long and goes on, also while it compacts, but only on
+ * `response.failed`; an answer 400 ends the turn. It alone sends `client_metadata`.
+ */
+export function failsInStream({ code }: ApiError, { body }: Pick<ClientRequest, 'body'>): boolean {
+  return code === 'context_length_exceeded' && isObject(body.client_metadata);
 }
 
 /**

@@ -4,7 +4,7 @@ import { readBilledAnswer } from '../billed-answer.ts';
 import type { ClientFormat, UpstreamFormat } from '../format.ts';
 import { hideOpenAiUsers } from '../hide-users.ts';
 import { inputCount } from './count-tokens.ts';
-import { writeError } from './errors.ts';
+import { failsInStream, writeError } from './errors.ts';
 import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
@@ -32,6 +32,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   keepAlive: ': keep-alive\n\n',
   outputLimitField: () => 'max_output_tokens',
   writeError,
+  failsInStream,
   toolNames,
   hideUsers: hideOpenAiUsers,
   writeRequest,

@@ -249,10 +249,11 @@ type ErrorTarget = Pick<Relay, 'called' | 'output'> & {
 };
 
 /**
- * Throws the error to be sent as an answer of its own, or writes it to a stream that has begun, if
- * only with a keep-alive.
+ * Throws the error to be sent as an answer of its own, or writes it to a stream: one that has begun,
+ * if only with a keep-alive, or one that the client wants it in.
  */
 function sendError({ called, output, pipe }: ErrorTarget, error: ApiError): void {
-  if (!output.hasBegun) throw error;
+  const { format, request } = called.asked;
+  if (!output.hasBegun && !format.failsInStream?.(error, request)) throw error;
   output.fail(error, pipe.fail(error, errorContextOf(called)));
 }
