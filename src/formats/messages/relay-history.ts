@@ -104,6 +104,14 @@ function relayThinking(block: JsonObject, { unsignedThinking }: HostTraits): Jso
   return signature ? unsigned : block;
 }
 
+/** Leaves out blank texts of the system prompt. Returns undefined when nothing is left. */
+export function relaySystem(system: unknown): unknown {
+  if (!Array.isArray(system)) return system;
+  const kept = system.filter((block) => !isObject(block) || !isBlankText(block));
+  if (kept.length === system.length) return system;
+  return kept.length > 0 ? kept : undefined;
+}
+
 function isBlankText({ type, text }: Record<string, unknown>): boolean {
   return type === 'text' && typeof text === 'string' && text.trim() === '';
 }

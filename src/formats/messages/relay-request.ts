@@ -13,7 +13,7 @@ import { verdictTable } from './field-verdicts.ts';
 import { ignoredMetadata } from './ignored-fields.ts';
 import { fitSampling, claudeTraits } from '../claude-traits.ts';
 import { leaveOutUnsold } from './optional-tools.ts';
-import { relayHistory } from './relay-history.ts';
+import { relayHistory, relaySystem } from './relay-history.ts';
 import { relayedNames, renameTools } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
@@ -42,6 +42,7 @@ export function relayRequest(
     model: target.model,
     max_tokens: maxTokens,
     messages,
+    ...(Array.isArray(body.system) && { system: relaySystem(body.system) }),
     ...withObjectSchemas(body),
     ...speedField(target),
   };

@@ -412,6 +412,16 @@ test('an event’s type comes from its data, or from its event line when the dat
   assert.equal(pipe.progress.status, 'finished');
 });
 
+test('blank texts of the system prompt are left out', () => {
+  const text = { type: 'text', text: 'Be brief.' };
+  const blank = { type: 'text', text: ' ', cache_control: { type: 'ephemeral' } };
+  const systemOf = (system: unknown) => up({ system }).body.system;
+  assert.deepEqual(systemOf([text, blank]), [text]);
+  assert.equal(systemOf([blank]), undefined);
+  const whole = [text];
+  assert.equal(systemOf(whole), whole);
+});
+
 test('blank texts and other vendors’ citations are removed from earlier turns', () => {
   const foreign = {
     type: 'web_search_result_location',
