@@ -57,7 +57,7 @@ test('what an SDK acts on is read inside `error` and, where a host has none, bes
   assert.deepEqual(readVendorError({ code: 'invalid-argument', error: 'a' }), {
     vendor: { code: 'invalid-argument' },
   });
-  for (const code of [429, '404'])
-    assert.deepEqual(readVendorError({ error: { code } }), {}, 'a status is no code');
+  for (const code of [429, '404', 'invalid_request_error'])
+    assert.deepEqual(readVendorError({ error: { code } }), {}, 'a status or a type is no code');
   for (const none of [null, 'x', [], {}]) assert.deepEqual(readVendorError(none), {});
 });

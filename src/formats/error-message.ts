@@ -57,8 +57,8 @@ export function readVendorError(body: unknown): { readonly vendor?: VendorError 
   const { param, code, details } = error;
   const vendor = {
     ...(typeof param === 'string' && { param }),
-    // Azure repeats the status there, as text.
-    ...(typeof code === 'string' && !/^\d+$/.test(code) && { code }),
+    // Azure repeats the status there, as text, and DeepSeek the type: our own code says more.
+    ...(typeof code === 'string' && !/^(?:\d+|invalid_request_error)$/.test(code) && { code }),
     ...(isObject(details) && { details }),
   };
   return Object.keys(vendor).length > 0 ? { vendor } : {};
