@@ -8,6 +8,7 @@ import { checkedConnector, type OpenConnector } from '../../src/lib/checked-conn
 import { systemClock } from '../../src/lib/clock.ts';
 import { answerContent } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
+import { rowsOf } from '../support/rows.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { endpointOf, startTwoRoutes } from '../support/two-routes.ts';
 import { until } from '../support/until.ts';
@@ -40,26 +41,14 @@ function senderTo(answers: readonly (readonly string[])[]) {
   return { send: accountSender({ hosts, openConnector, clock: systemClock }), asked, connected };
 }
 
-const inside = [
-  '127.0.0.1',
-  '10.0.0.1',
-  '169.254.169.254',
-  '::1',
-  '::ffff:127.0.0.1',
-  '::ffff:a9fe:a9fe',
-  'fd00::1',
-  '64:ff9b::7f00:1',
-];
-for (const address of inside) {
+const later = (problem: string) => ({ kind: 'later', problem, waitMs: null });
+
+const inside = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', 'fd00::1', '64:ff9b::7f00:1'];
+for (const address of [...inside, '::ffff:127.0.0.1', '::ffff:a9fe:a9fe']) {
   test(`a name that leads to ${address} gets no connection, nor beside a public address`, async () => {
     for (const answer of [[address], ['93.184.215.14', address]]) {
       const { send, connected } = senderTo([answer]);
-      const posted = await send(target, '{}');
-      assert.deepEqual(posted, {
-        kind: 'later',
-        problem: 'it has no public address',
-        waitMs: null,
-      });
+      assert.deepEqual(await send(target, '{}'), later('it has no public address'));
       assert.deepEqual(connected, []);
     }
   });
@@ -80,11 +69,7 @@ test('a name that does not exist, and a resolver that hangs, end with a problem'
   const hosts = receiverHosts([], () => new Promise(() => {}));
   const sending = accountSender({ hosts, clock })(target, '{}');
   await clock.advance(10_000);
-  assert.deepEqual(await sending, {
-    kind: 'later',
-    problem: 'it does not answer within 10 seconds',
-    waitMs: null,
-  });
+  assert.deepEqual(await sending, later('it does not answer within 10 seconds'));
 });
 
 async function receiverThat(t: TestContext, script: Script): Promise<LocalUpstream> {
@@ -159,10 +144,8 @@ function* repeated(text: string): Generator<string> {
 
 for (const count of ['-5', '1e999', '0.5', 'many', '99999999999999999999'])
   test(`a receiver that claims to have rejected ${count} spans changes nothing else`, async (t) => {
-    const receiver = await receiverThat(
-      t,
-      answerJson({ partialSuccess: { rejectedSpans: count } }),
-    );
+    const partialSuccess = { rejectedSpans: count };
+    const receiver = await receiverThat(t, answerJson({ partialSuccess }));
     const posted = await senderOf(receiver).send();
     assert.equal(posted.kind, 'taken');
     assert.ok(posted.kind === 'taken' && posted.rejected >= 0);
@@ -170,19 +153,12 @@ for (const count of ['-5', '1e999', '0.5', 'many', '99999999999999999999'])
 
 test('a receiver that hangs up is tried again later', async (t) => {
   const receiver = await receiverThat(t, thenReset(null));
-  assert.deepEqual(await senderOf(receiver).send(), {
-    kind: 'later',
-    problem: 'it cannot be reached',
-    waitMs: null,
-  });
+  assert.deepEqual(await senderOf(receiver).send(), later('it cannot be reached'));
 });
 
 test('requests are answered at once whatever the receivers do, and the account sees what was dropped', async (t) => {
-  const receivers = await Promise.all([
-    receiverThat(t, hang),
-    receiverThat(t, answerStatus(500)),
-    receiverThat(t, answerStatus(503)),
-  ]);
+  const scripts = [hang, answerStatus(500), answerStatus(503)];
+  const receivers = await Promise.all(scripts.map((script) => receiverThat(t, script)));
   const two = await startTwoRoutes({
     telemetry: { allowed_hosts: receivers.map(({ url }) => new URL(url).host) },
     metrics: { token: 'token-of-the-metrics' },
@@ -205,14 +181,11 @@ test('requests are answered at once whatever the receivers do, and the account s
     }
   }
   await until(() => receivers.every(({ requests }) => requests.length > 0));
-  const row = await until(() =>
-    database.read
-      .selectFrom('account_telemetry_results')
-      .selectAll()
-      .where('account_id', '=', owners[1]!.account)
-      .where('dropped_spans', '=', 12)
-      .executeTakeFirst(),
-  );
+  const expected = { account_id: owners[1]!.account, dropped_spans: 12 };
+  const row = await until(async () => {
+    const rows = await rowsOf(database, 'account_telemetry_results', expected);
+    return rows[0];
+  });
   assert.equal(row.last_problem, 'it answers with status 500');
   const { text } = await two.gateway.get('/metrics', { key: 'token-of-the-metrics' });
   assert.match(text, /tollgate_account_spans_total\{outcome="dropped"\} 12/);

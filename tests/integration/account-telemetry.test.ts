@@ -35,14 +35,9 @@ const clock = new SleeplessClock();
 const operator = await startOtlpReceiver({ clock });
 const receivers = await Promise.all(Array.from({ length: 32 }, () => startOtlpReceiver({ clock })));
 const free = [...receivers];
+const allowed_hosts = receivers.map(({ url }) => new URL(url).host);
 const two = await startTwoRoutes(
-  {
-    telemetry: {
-      endpoint: operator.url,
-      allowed_hosts: receivers.map(({ url }) => new URL(url).host),
-    },
-    images: { allowed_hosts: [] },
-  },
+  { telemetry: { endpoint: operator.url, allowed_hosts }, images: { allowed_hosts: [] } },
   { clock, env: { OTEL_METRIC_EXPORT_INTERVAL: '1000' } },
 );
 after(async () => {
@@ -68,24 +63,20 @@ async function set(by: DashboardClient, body: object): Promise<void> {
 const shown = async ({ owner, account }: Customer) =>
   (await owner.get(`/accounts/${account}/telemetry`)).json();
 
-const say = (text: string, fields: object = {}) =>
-  endpointOf('chat').body({
-    model: 'one-chat',
-    messages: [{ role: 'user', content: text }],
-    ...fields,
-  });
+const say = (text: string, fields: object = {}) => {
+  const messages = [{ role: 'user', content: text }];
+  return endpointOf('chat').body({ model: 'one-chat', messages, ...fields });
+};
 
 for (const { name, path, body } of endpoints) {
   for (const stream of [false, true]) {
     test(`${name}, stream ${stream}: an account gets its request, the calls and the money, and nothing of the operator's`, async () => {
       const { key, account, receiver } = await customer();
       two.play(name, [answerStatus(500)], [answerContent(name, { text: 'yes', tokens })]);
-      const reply = await ok(
-        two.gateway.post(path, { key, body: body({ model: `two-${name}`, stream }) }),
-      );
-      const { request, calls, holds, settlements, steps } = await receiver.requestTrace(
-        reply.requestId,
-      );
+      const asked = body({ model: `two-${name}`, stream });
+      const reply = await ok(two.gateway.post(path, { key, body: asked }));
+      const trace = await receiver.requestTrace(reply.requestId);
+      const { request, calls, holds, settlements, steps } = trace;
       const { costMicros } = await two.booked(reply);
       for (const { attributes } of [request, ...settlements]) {
         assert.equal(attributes['tollgate.cost.micros'], costMicros);
@@ -115,10 +106,8 @@ test('an account gets its test requests too, and none of another account', async
   const body = say('hello', { model: 'gpt-6-luna' });
   const tested = await ok(two.gateway.post('/v1/chat/completions', { key, body }));
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
-  const theirs = await two.gateway.post('/v1/chat/completions', {
-    key: other.key,
-    body: say('hello'),
-  });
+  const sent = { key: other.key, body: say('hello') };
+  const theirs = await two.gateway.post('/v1/chat/completions', sent);
   const { request } = await mine.receiver.requestTrace(tested.requestId);
   assert.equal(request.attributes['tollgate.mode'], 'test');
   await other.receiver.requestTrace(theirs.requestId);
@@ -128,16 +117,16 @@ test('an account gets its test requests too, and none of another account', async
 });
 
 describe('prompts and answers', () => {
+  const message = (role: string, content: string) => ({ role, parts: [{ type: 'text', content }] });
+  const said = { ...message('assistant', answered), finish_reason: 'stop' };
+  const outputOf = (attributes: ReceivedSpan['attributes']) =>
+    JSON.parse(String(attributes['gen_ai.output.messages'])) as unknown;
+
   /** Sends the markers by every way in, and returns when the operator has the last request. */
   async function sendEverything({ key, account }: Customer): Promise<readonly string[]> {
     const ids: string[] = [];
     const { key: testKey } = await two.gateway.makeKey({ account, mode: 'test' });
-    const post = async (
-      path: string,
-      body: object,
-      headers: Record<string, string> = {},
-      by = key,
-    ) => {
+    const post = async (path: string, body: object, headers = {}, by = key) => {
       const reply = await two.gateway.post(path, { key: by, body, headers });
       ids.push(reply.requestId);
       return reply;
@@ -169,10 +158,8 @@ describe('prompts and answers', () => {
       await post('/v1/web-search', { query: prompt }, {}, by);
       await post('/v1/chat/completions', say(prompt, { model: 'gpt-6-luna' }), {}, by);
     }
-    await post('/v1/messages/count_tokens', {
-      model: 'one-messages',
-      messages: [{ role: 'user', content: prompt }],
-    });
+    const messages = [{ role: 'user', content: prompt }];
+    await post('/v1/messages/count_tokens', { model: 'one-messages', messages });
     await two.gateway.get(`/v1/${prompt}?q=${prompt}`, { key });
     await operator.requestTrace(ids.at(-1)!);
     return ids;
@@ -211,66 +198,43 @@ describe('prompts and answers', () => {
       const input = JSON.parse(String(attributes['gen_ai.input.messages'])) as object[];
       const status = attributes['http.response.status_code'];
       if (status === 200) assert.ok(JSON.stringify(input).includes(prompt));
-      const isModels = attributes['gen_ai.operation.name'] === 'chat';
-      if (
-        status === 200 &&
-        isModels &&
-        attributes['tollgate.mode'] === 'live' &&
-        !attributes['error.type']
-      )
-        assert.deepEqual(JSON.parse(String(attributes['gen_ai.output.messages'])), [
-          {
-            role: 'assistant',
-            parts: [{ type: 'text', content: answered }],
-            finish_reason: 'stop',
-          },
-        ]);
+      const isLive = attributes['tollgate.mode'] === 'live' && !attributes['error.type'];
+      if (status === 200 && isLive && attributes['gen_ai.operation.name'] === 'chat')
+        assert.deepEqual(outputOf(attributes), [said]);
     }
     const instructed = spans.filter(({ attributes }) =>
       String(attributes['gen_ai.system_instructions']).includes(prompt),
     );
     assert.ok(instructed.some(({ name }) => name === 'POST /v1/responses'));
     assert.ok(instructed.some(({ name }) => name === 'POST /v1/messages'));
+    const names = new Set(columnOf(asked, 'name'));
     for (const name of ['POST /v1/images/generations', 'POST /v1/web-search'])
-      assert.ok(
-        asked.some((span) => span.name === name),
-        name,
-      );
+      assert.ok(names.has(name), name);
   });
 
   test('are those of the client when its format is translated', async () => {
     const [mine, other] = [await customer({ include_content: true }), await customer()];
     for (const { name } of endpoints)
       two.play(name, [answerContent(name, { text: answered, tokens })]);
-    const pairs = endpoints.flatMap((client) =>
-      endpoints
-        .filter(({ name }) => name !== client.name)
-        .flatMap(({ name: upstream }) =>
-          [false, true].map((stream) => ({ client, upstream, stream })),
-        ),
-    );
+    const pairs = endpoints.flatMap((client) => {
+      const others = endpoints.filter(({ name }) => name !== client.name);
+      return others.flatMap(({ name: upstream }) =>
+        [false, true].map((stream) => ({ client, upstream, stream })),
+      );
+    });
     const send = ({ client, upstream, stream }: (typeof pairs)[number], key: string) => {
-      const body = {
-        ...client.body({ model: `one-${upstream}`, stream }),
-        ...promptOf(client.name),
-      };
-      return two.gateway.post(client.path, { key, body });
+      const asked = client.body({ model: `one-${upstream}`, stream });
+      return two.gateway.post(client.path, { key, body: { ...asked, ...promptOf(client.name) } });
     };
     const replies = await Promise.all(pairs.map((pair) => send(pair, mine.key)));
     const silent = await Promise.all(pairs.map((pair) => send(pair, other.key)));
-    const message = (role: string, text: string) => ({
-      role,
-      parts: [{ type: 'text', content: text }],
-    });
     for (const [index, { client }] of pairs.entries()) {
       const reply = replies[index]!;
       assert.equal(reply.status, 200, reply.text);
       const { attributes } = (await mine.receiver.requestTrace(reply.requestId)).request;
       const read = (name: string) => JSON.parse(String(attributes[`gen_ai.${name}`])) as unknown;
       assert.deepEqual(read('input.messages'), [message('user', prompt)]);
-      assert.deepEqual(read('output.messages'), [
-        { ...message('assistant', answered), finish_reason: 'stop' },
-      ]);
+      assert.deepEqual(outputOf(attributes), [said]);
       if (client.name !== 'chat')
         assert.deepEqual(read('system_instructions'), [{ type: 'text', content: prompt }]);
     }
@@ -280,9 +244,7 @@ describe('prompts and answers', () => {
       const body = { contents: [{ parts: [{ text: prompt }] }] };
       const { requestId } = await two.gateway.post(path, { key: mine.key, body });
       const { attributes } = (await mine.receiver.requestTrace(requestId)).request;
-      assert.deepEqual(JSON.parse(String(attributes['gen_ai.output.messages'])), [
-        { ...message('assistant', answered), finish_reason: 'stop' },
-      ]);
+      assert.deepEqual(outputOf(attributes), [said]);
     }
     for (const { requestId } of silent) await other.receiver.requestTrace(requestId);
     for (const receiver of [operator, other.receiver])
@@ -293,17 +255,13 @@ describe('prompts and answers', () => {
     const mine = await customer({ include_content: true });
     two.play('chat', [answerContent('chat', { text: 'x'.repeat(200_000), tokens })]);
     for (const stream of [false, true]) {
-      const reply = await two.gateway.post('/v1/chat/completions', {
-        key: mine.key,
-        body: say('', {
-          stream,
-          messages: [
-            { role: 'user', content: 'o'.repeat(100_000) },
-            { role: 'assistant', content: 'well' },
-            { role: 'user', content: prompt },
-          ],
-        }),
-      });
+      const messages = [
+        { role: 'user', content: 'o'.repeat(100_000) },
+        { role: 'assistant', content: 'well' },
+        { role: 'user', content: prompt },
+      ];
+      const sent = { key: mine.key, body: say('', { stream, messages }) };
+      const reply = await two.gateway.post('/v1/chat/completions', sent);
       const { request } = await mine.receiver.requestTrace(reply.requestId);
       const { attributes } = request;
       assert.equal(attributes['tollgate.content_cut'], true);
@@ -325,10 +283,8 @@ describe('prompts and answers', () => {
     assert.equal((await admin.patch(path, { include_content: true })).status, 403);
     await ok(admin.patch(path, { sampling_ratio: 0.5 }));
     assert.equal((await shown(mine))['include_content'], true);
-    for (const change of [
-      { headers: { 'x-key': 'of the admin' } },
-      { endpoint: `${mine.receiver.url}/elsewhere` },
-    ]) {
+    const elsewhere = { endpoint: `${mine.receiver.url}/elsewhere` };
+    for (const change of [{ headers: { 'x-key': 'of the admin' } }, elsewhere]) {
       await ok(admin.patch(path, change));
       assert.equal((await shown(mine))['include_content'], false);
       await ok(mine.owner.patch(path, { include_content: true }));
@@ -379,12 +335,8 @@ test('a change drops what waits, so nothing goes where it was not meant to go', 
   two.play('chat', [answerContent('chat', { text: 'yes', tokens })]);
   const reply = await two.gateway.post('/v1/chat/completions', { key: mine.key, body: say('hi') });
   await until(() => two.gateway.program.output.includes(`"request_id":"${reply.requestId}"`));
-  await setRows(
-    two.gateway.database,
-    'account_telemetry',
-    { account_id: mine.account },
-    { version: 99 },
-  );
+  const own = { account_id: mine.account };
+  await setRows(two.gateway.database, 'account_telemetry', own, { version: 99 });
   const dropped = await untilNoticed(clock, async () => {
     const { dropped_spans: count } = await shown(mine);
     return Number(count) > 0 && count;
@@ -401,10 +353,8 @@ test('a test span says whether the receiver takes it', async () => {
   assert.deepEqual(columnOf(mine.receiver.spans(), 'name'), ['tollgate test']);
   mine.receiver.upstream.on('/v1/traces', answerStatus(401));
   assert.deepEqual(await sendTest(), { problem: 'it answers with status 401' });
-  mine.receiver.upstream.on(
-    '/v1/traces',
-    answerJson({ partialSuccess: { rejectedSpans: '1', errorMessage: 'no' } }),
-  );
+  const partialSuccess = { rejectedSpans: '1', errorMessage: 'no' };
+  mine.receiver.upstream.on('/v1/traces', answerJson({ partialSuccess }));
   assert.deepEqual(await sendTest(), { problem: 'it rejected the span' });
   await set(mine.owner, { endpoint: null });
   assert.deepEqual(await sendTest(), { problem: 'no address is set' });

@@ -31,16 +31,10 @@ type Owned = { readonly id: string; readonly owner: { readonly user_id: string }
 const cli = <Result = Record<string, unknown>>(...args: string[]) =>
   gateway.program.cli<Result>(...args);
 
-const createKey = (...options: string[]) =>
-  cli<{ id: string; key: string }>(
-    'keys',
-    'create',
-    '--account',
-    owner.account,
-    '--mode',
-    'live',
-    ...options,
-  );
+const createKey = (...options: string[]) => {
+  const args = ['--account', owner.account, '--mode', 'live', ...options];
+  return cli<{ id: string; key: string }>('keys', 'create', ...args);
+};
 
 async function ownerOf(keyId: string): Promise<string | null> {
   const keys = await cli<readonly Owned[]>('keys', 'list', '--account', owner.account);
@@ -60,11 +54,8 @@ test('a budget is set, binds the keys of its member, is changed in one field, an
   const { id, key } = await createKey('--owner', member.email);
   assert.equal(await ownerOf(id), member.userId);
   assert.equal(await ask(key), 200);
-  assert.deepEqual(await cli('budgets', 'set', ...of, '--daily-usd', '0', '--monthly-usd', '7.5'), {
-    ...ids,
-    daily_micros: 0,
-    monthly_micros: 7_500_000,
-  });
+  const set = await cli('budgets', 'set', ...of, '--daily-usd', '0', '--monthly-usd', '7.5');
+  assert.deepEqual(set, { ...ids, daily_micros: 0, monthly_micros: 7_500_000 });
   await until(async () => (await ask(key)) === 429);
   const [row, ...others] = await cli<readonly Budget[]>('budgets', 'list', owner.account);
   assert.deepEqual(others, []);
@@ -78,17 +69,11 @@ test('a budget is set, binds the keys of its member, is changed in one field, an
     spent_today_micros: row!.spent_today_micros,
     spent_this_month_micros: isSameDay ? row!.spent_today_micros : row!.spent_this_month_micros,
   });
-  assert.deepEqual(await cli('budgets', 'set', ...of, '--daily-usd', 'none'), {
-    ...ids,
-    daily_micros: null,
-    monthly_micros: 7_500_000,
-  });
+  const changed = await cli('budgets', 'set', ...of, '--daily-usd', 'none');
+  assert.deepEqual(changed, { ...ids, daily_micros: null, monthly_micros: 7_500_000 });
   await until(async () => (await ask(key)) === 200);
-  assert.deepEqual(await cli('budgets', 'remove', owner.account, member.userId), {
-    ...ids,
-    daily_micros: null,
-    monthly_micros: null,
-  });
+  const removed = await cli('budgets', 'remove', owner.account, member.userId);
+  assert.deepEqual(removed, { ...ids, daily_micros: null, monthly_micros: null });
   assert.deepEqual(await cli('budgets', 'list', owner.account), []);
 });
 
@@ -119,47 +104,33 @@ test('a key is given to a member by id or address, and to nobody', async () => {
 test('wrong members, accounts, keys and amounts are refused with what to do', async () => {
   const stranger = await signIn(gateway);
   const { id } = await createKey();
+  const { account, userId } = owner;
+  const made = 'keys create --mode test --account';
   for (const [args, problem] of [
-    [['budgets', 'list', 'acc_unknown'], /There is no such account/],
-    [
-      ['budgets', 'set', 'acc_unknown', owner.userId, '--daily-usd', '1'],
-      /There is no such account/,
-    ],
-    [['budgets', 'set', owner.account, owner.userId], /give --daily-usd, --monthly-usd or both/],
-    [['budgets', 'set', owner.account, stranger.email, '--daily-usd', '1'], /no such member/],
-    [['budgets', 'set', owner.account, stranger.userId, '--daily-usd', '1'], /no such member/],
-    [
-      ['budgets', 'set', owner.account, owner.userId, '--daily-usd', 'a lot'],
-      /--daily-usd.*amount in US dollars/,
-    ],
-    [
-      ['budgets', 'set', owner.account, owner.userId, '--monthly-usd', '-1'],
-      /--monthly-usd.*0 or more/,
-    ],
-    [['budgets', 'remove', owner.account, 'nobody@example.com'], /no such member/],
-    [['keys', 'assign', id], /--owner/],
-    [['keys', 'assign', id, '--owner', ' '], /a user id, an e-mail address or "none"/],
-    [['keys', 'assign', id, '--owner', stranger.userId], /no such member/],
-    [['keys', 'assign', 'key_unknown', '--owner', 'none'], /There is no such key/],
-    [
-      ['keys', 'create', '--account', owner.account, '--mode', 'test', '--owner', stranger.userId],
-      /The owner must be a member/,
-    ],
-    [
-      ['keys', 'create', '--account', 'acc_unknown', '--mode', 'test', '--owner', owner.userId],
-      /There is no such account/,
-    ],
+    ['budgets list acc_unknown', /There is no such account/],
+    [`budgets set acc_unknown ${userId} --daily-usd 1`, /There is no such account/],
+    [`budgets set ${account} ${userId}`, /give --daily-usd, --monthly-usd or both/],
+    [`budgets set ${account} ${stranger.email} --daily-usd 1`, /no such member/],
+    [`budgets set ${account} ${stranger.userId} --daily-usd 1`, /no such member/],
+    [`budgets set ${account} ${userId} --daily-usd lots`, /--daily-usd.*amount in US dollars/],
+    [`budgets set ${account} ${userId} --monthly-usd -1`, /--monthly-usd.*0 or more/],
+    [`budgets remove ${account} nobody@example.com`, /no such member/],
+    [`keys assign ${id}`, /--owner/],
+    [`keys assign ${id} --owner ${stranger.userId}`, /no such member/],
+    ['keys assign key_unknown --owner none', /There is no such key/],
+    [`${made} ${account} --owner ${stranger.userId}`, /The owner must be a member/],
+    [`${made} acc_unknown --owner ${userId}`, /There is no such account/],
   ] as const)
-    await assert.rejects(cli(...args), problem, args.join(' '));
+    await assert.rejects(cli(...args.split(' ')), problem, args);
+  const blank = cli('keys', 'assign', id, '--owner', ' ');
+  await assert.rejects(blank, /a user id, an e-mail address or "none"/);
   assert.equal(await ownerOf(id), null);
   assert.deepEqual(await cli('budgets', 'list', owner.account), []);
 });
 
 test('a list of keys or a report that can only be empty is refused', async () => {
   await assert.rejects(cli('keys', 'list', '--account', 'acc_nobody'), /There is no such account/);
+  const words = /--to must be after --from: it is the day after the last one/;
   for (const to of ['2026-11-20', '2026-11-21'])
-    await assert.rejects(
-      cli('report', '--from', '2026-11-21', '--to', to),
-      /--to must be after --from: it is the day after the last one/,
-    );
+    await assert.rejects(cli('report', '--from', '2026-11-21', '--to', to), words);
 });

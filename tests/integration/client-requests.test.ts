@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { turnFrames } from '../programs/turns.ts';
 import { answerContent } from '../support/answers.ts';
+import { ok } from '../support/http.ts';
 import { loopModels, startLoopGateway } from '../support/loop-gateway.ts';
 import { answerSse, type Script } from '../support/upstream.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
@@ -52,6 +53,14 @@ const patch = {
   description: 'Edits files.',
   format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
 };
+const toolUse = { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { path: 'a' } };
+const toolResult = {
+  type: 'tool_result',
+  tool_use_id: 'toolu_1',
+  content: [text('the content of a.txt')],
+};
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+const schema = { name: 'extract', strict: true, schema: parameters };
 const withUsage = { stream_options: { include_usage: true } };
 
 type Case = {
@@ -102,21 +111,8 @@ const cases: Readonly<Record<string, Case>> = {
       messages: [
         { role: 'system', content: [text('You are an agent.', mark)] },
         { role: 'user', content: [text('Read a.txt.')] },
-        {
-          role: 'assistant',
-          content: [{ type: 'tool_use', id: 'toolu_1', name: 'read_file', input: { path: 'a' } }],
-        },
-        {
-          role: 'user',
-          content: [
-            {
-              type: 'tool_result',
-              tool_use_id: 'toolu_1',
-              content: [text('the content of a.txt')],
-              ...mark,
-            },
-          ],
-        },
+        { role: 'assistant', content: [toolUse] },
+        { role: 'user', content: [{ ...toolResult, ...mark }] },
       ],
       tools: [{ name: 'read_file', description: 'Reads.', input_schema: parameters }],
       tool_choice: { type: 'auto' },
@@ -200,12 +196,7 @@ const cases: Readonly<Record<string, Case>> = {
         user,
         { ...called, reasoning_content: 'I should read.', content: null },
         result,
-        {
-          role: 'user',
-          content: [
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
-          ],
-        },
+        { role: 'user', content: [image] },
       ],
       tools: [nested({ parameters: { ...parameters, $schema: 'https://json-schema.org/schema' } })],
       temperature: 0.5,
@@ -281,10 +272,7 @@ const cases: Readonly<Record<string, Case>> = {
   'LibreChat’s title, as a schema': {
     body: {
       messages: [user],
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: 'extract', strict: true, schema: parameters },
-      },
+      response_format: { type: 'json_schema', json_schema: schema },
     },
     said: ['Read a.txt.'],
   },
@@ -339,11 +327,8 @@ for (const [
       test(`on ${wire}, ${stream ? 'streamed' : 'whole'}`, async () => {
         answerWith(wire, answerContent(wire, answer));
         const count = gateway.upstream.requests.length;
-        const reply = await gateway.post(path, {
-          key,
-          headers,
-          body: { model, ...body, stream, ...(!stream && { stream_options: undefined }) },
-        });
+        const asked = { model, ...body, stream, ...(!stream && { stream_options: undefined }) };
+        const reply = await gateway.post(path, { key, headers, body: asked });
         assert.equal(reply.status, 200, reply.text);
         assert.equal(readAnswer(path, reply.text, stream), answer.text);
         const sent = JSON.stringify(gateway.upstream.requests[count]!.body);
@@ -356,6 +341,11 @@ for (const [
   });
 }
 
+const eventsOf = (body: string) => {
+  const lines = body.split('\n').filter((line) => line.startsWith('data: {'));
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)));
+};
+
 /** The text of an answer in the client's form, which is checked. */
 function readAnswer(path: string, body: string, stream: boolean): string {
   const isChat = path === '/v1/chat/completions';
@@ -366,10 +356,7 @@ function readAnswer(path: string, body: string, stream: boolean): string {
     assert.equal(whole.choices[0].finish_reason, 'stop');
     return whole.choices[0].message.content;
   }
-  const events = body
-    .split('\n')
-    .filter((line) => line.startsWith('data: {'))
-    .map((line) => JSON.parse(line.slice('data: '.length)));
+  const events = eventsOf(body);
   if (!isChat) {
     assert.equal(events.at(-1).type, 'response.completed');
     return events.flatMap((event) => event.delta ?? []).join('');
@@ -390,15 +377,9 @@ describe('Cursor’s agent gets a call of a custom tool in chunks of Chat', () =
       };
       answerWith(wire, answerSse(turnFrames(wire, patching)));
       const { body } = cases['Cursor’s agent, in Responses’ shape']!;
-      const reply = await gateway.post('/v1/chat/completions', {
-        key,
-        body: { model, ...body, stream: true },
-      });
-      assert.equal(reply.status, 200, reply.text);
-      const choices = reply.text
-        .split('\n')
-        .filter((line) => line.startsWith('data: {'))
-        .flatMap((line) => JSON.parse(line.slice('data: '.length)).choices);
+      const sent = { key, body: { model, ...body, stream: true } };
+      const reply = await ok(gateway.post('/v1/chat/completions', sent));
+      const choices = eventsOf(reply.text).flatMap((event) => event.choices);
       const calls = choices.flatMap(({ delta }) => delta.tool_calls ?? []);
       assert.equal(calls[0].type, 'custom');
       assert.equal(calls[0].custom.name, 'ApplyPatch');

@@ -6,6 +6,7 @@ import type { MeasuredModel, ModelCatalogue } from '../../src/management/contrac
 import { micros } from '../../src/lib/money.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway } from '../support/gateway.ts';
+import { jsonOf } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 
@@ -16,21 +17,17 @@ after(() => gateway.stop());
 test("prices are the account's own: the same as its keys see and are charged", async () => {
   const member = await signIn(gateway, { role: 'member' });
   const modelPrice = { modelId: 'gpt-6-luna', multiplierPpm: 500_000 };
-  await changeTerms(gateway.database.write, member.account, {
-    priceMultiplierPpm: 900_000,
-    modelPrice,
-  });
+  const terms = { priceMultiplierPpm: 900_000, modelPrice };
+  await changeTerms(gateway.database.write, member.account, terms);
   const { key } = await gateway.makeKey({ account: member.account });
-  const { chat, images } = (
-    await member.get(`/accounts/${member.account}/models`)
-  ).json<ModelCatalogue>();
-  const infos = (await gateway.get('/v1/models/info', { key })).json<{
-    data: {
-      id: string;
-      image_prices: { output: Record<string, number> };
-      [field: string]: unknown;
-    }[];
-  }>().data;
+  const listed = await member.get(`/accounts/${member.account}/models`);
+  const { chat, images } = listed.json<ModelCatalogue>();
+  type Info = {
+    id: string;
+    image_prices: { output: Record<string, number> };
+    [x: string]: unknown;
+  };
+  const infos = (await gateway.get('/v1/models/info', { key })).json<{ data: Info[] }>().data;
   const ofKey = new Map(infos.map((model) => [model.id, model]));
   assert.equal(chat.find(({ id }) => id === 'gpt-6-luna')!.multiplier_ppm, 500_000);
   let compared = 0;
@@ -44,17 +41,10 @@ test("prices are the account's own: the same as its keys see and are charged", a
   assert.ok(compared > 50);
   for (const { id, price } of images) {
     const { output } = ofKey.get(id)!.image_prices;
-    const usd = Object.fromEntries(
-      Object.entries(price!.output_micros).map(([tier, perImage]) => [
-        tier,
-        (perImage / 1_000_000).toFixed(9),
-      ]),
-    );
-    assert.deepEqual(
-      usd,
-      Object.fromEntries(Object.entries(output).map(([tier, price_]) => [tier, price_.toFixed(9)])),
-      id,
-    );
+    const rounded = (prices: Readonly<Record<string, number>>, unit: number) =>
+      Object.entries(prices).map(([tier, each]) => [tier, (each / unit).toFixed(9)]);
+    const ofAccount = Object.fromEntries(rounded(price!.output_micros, 1_000_000));
+    assert.deepEqual(ofAccount, Object.fromEntries(rounded(output, 1)), id);
   }
 });
 
@@ -67,23 +57,18 @@ test('speed and uptime are those of the account’s own requests in the mode', a
   const member = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ account: member.account });
   const stranger = await gateway.makeKey();
-  const ask = (content: string, { by = key, model = 'gpt-6-luna' } = {}) =>
-    whileClockRuns(
-      gateway.post('/v1/chat/completions', {
-        key: by,
-        body: { model, stream: true, messages: [{ role: 'user', content }] },
-      }),
-    );
+  const ask = (content: string, { by = key, model = 'gpt-6-luna' } = {}) => {
+    const body = { model, stream: true, messages: [{ role: 'user', content }] };
+    return whileClockRuns(gateway.post('/v1/chat/completions', { key: by, body }));
+  };
   for (const _ of [1, 2, 3]) await ask('sandbox: tokens=300\nsandbox: delay_ms=4000\nHello');
   await ask('sandbox: status=503\nHello');
   await ask('sandbox: status=400\nHello');
   await ask('sandbox: status=529\nHello', { model: 'gpt-4o' });
   await ask('Hello', { by: stranger.key, model: 'claude-haiku-4-5' });
-  const read = async (mode: string) =>
-    (await member.get(`/accounts/${member.account}/models/measured?mode=${mode}`)).json<{
-      readonly days: number;
-      readonly data: readonly MeasuredModel[];
-    }>();
+  type Measured = { readonly days: number; readonly data: readonly MeasuredModel[] };
+  const read = (mode: string) =>
+    jsonOf<Measured>(member.get(`/accounts/${member.account}/models/measured?mode=${mode}`));
 
   // The last requests may still be on their way into the counts.
   await until(async () => {
@@ -111,14 +96,8 @@ test('speed and uptime are those of the account’s own requests in the mode', a
   assert.equal(days, 30);
   const [failing, used, ...others] = data;
   assert.deepEqual(others, []);
-  assert.deepEqual(failing, {
-    id: 'gpt-4o',
-    answered: 0,
-    failed: 1,
-    first_token: null,
-    whole: null,
-    tokens_per_second: null,
-  });
+  const unmeasured = { first_token: null, whole: null, tokens_per_second: null };
+  assert.deepEqual(failing, { id: 'gpt-4o', answered: 0, failed: 1, ...unmeasured });
   assert.ok(used?.first_token && used.whole, JSON.stringify(used));
   assert.deepEqual([used.id, used.answered, used.failed], ['gpt-6-luna', 3, 1]);
   // Within ten percent of the four seconds that the sandbox waits, or later.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/db/database.ts';
+import { columnOf } from '../support/column-of.ts';
 import type { InstallationOptions } from '../support/installation.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Program } from '../support/program.ts';
@@ -46,15 +47,11 @@ for (const store of ['SQLite', 'PostgreSQL']) {
     const databaseUrl = store === 'SQLite' ? undefined : await createDatabase();
     const { ok, problems, findings } = await examine(await install(t, { databaseUrl }));
     assert.ok(ok);
-    const others = problems.filter(
-      ({ what }) => !/prices are \d+ days old|MiB are free/.test(what),
-    );
+    const ofToday = /prices are \d+ days old|MiB are free/;
+    const others = problems.filter(({ what }) => !ofToday.test(what));
     // The tests' server does not wait for the disk.
     const unsafe = store === 'SQLite' ? [] : ['database'];
-    assert.deepEqual(
-      others.map(({ area }) => area),
-      [...unsafe, 'providers'],
-    );
+    assert.deepEqual(columnOf(others, 'area'), [...unsafe, 'providers']);
     assert.ok(findings.some(({ area, what }) => area === 'versions' && /Node\.js v/.test(what)));
   });
 }
@@ -76,10 +73,8 @@ test('a damaged database is an error', async (t) => {
 test('a database of a newer version is an error', async (t) => {
   const program = await install(t);
   const database = openDatabase(program.databaseUrl);
-  const row = `('9999-x-needs-9998', '2026-01-01')`;
-  await sql
-    .raw(`insert into kysely_migration (name, timestamp) values ${row}`)
-    .execute(database.write);
+  const row = `(name, timestamp) values ('9999-x-needs-9998', '2026-01-01')`;
+  await sql.raw(`insert into kysely_migration ${row}`).execute(database.write);
   await database.close();
   hasProblem((await examine(program)).problems, 'error', /newer than this version/);
 });
@@ -110,10 +105,8 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   const upstream = await startUpstream(t);
   upstream.on('/bad/v1/models', answerStatus(401));
   upstream.on('/good/v1/models', answerJson({ data: [] }));
-  const skewed = {
-    message: 'Signature expired: 20261127T120000Z is now earlier than 20261127T121500Z',
-  };
-  upstream.on('/foundation-models', answerStatus(403, { body: skewed }));
+  const message = 'Signature expired: 20261127T120000Z is now earlier than 20261127T121500Z';
+  upstream.on('/foundation-models', answerStatus(403, { body: { message } }));
   const provider = (path: string) => ({
     kind: 'openai-compatible',
     base_url: `${upstream.url}/${path}/v1`,
@@ -145,13 +138,12 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
 
 test('models on sale that end or have ended are a warning, and an alias of nothing is an error', async (t) => {
   const model = { routes: [{ provider: 'local', model: 'old' }], prices: { input: 1, output: 1 } };
+  const local = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' };
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
   const program = await install(t, {
     config: {
       ...config,
-      providers: {
-        local: { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: 'none' },
-      },
+      providers: { local },
       models: {
         older: { ...model, retires_at: '2020-01-02', successor: 'lasting' },
         old: { ...model, retires_at: '2020-01-01' },
@@ -163,16 +155,11 @@ test('models on sale that end or have ended are a warning, and an alias of nothi
     },
   });
   const found = (await examine(program)).problems;
-  hasProblem(
-    found,
-    'warning',
-    /^Providers have ended models that are on sale: old on 2020-01-01, older on 2020-01-02\.$/,
-  );
-  hasProblem(
-    found,
-    'warning',
-    new RegExp(`^Providers end models that are on sale: soon on ${soon}\\.$`),
-  );
+  const ended =
+    /^Providers have ended models that are on sale: old on 2020-01-01, older on 2020-01-02\.$/;
+  hasProblem(found, 'warning', ended);
+  const ending = new RegExp(`^Providers end models that are on sale: soon on ${soon}\\.$`);
+  hasProblem(found, 'warning', ending);
   const { stdout } = await runCommand(['models', 'check'], program.env).then(
     (printed) => ({ stdout: printed }),
     (failure: { stdout: string }) => failure,
