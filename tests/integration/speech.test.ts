@@ -473,36 +473,32 @@ describe('money', () => {
   });
 });
 
+// `tasks.test.ts` has the same for bytes.
 describe('a repeated request', () => {
-  for (const [form, fields] of [
-    ['bytes', {}],
-    ['events', { stream_format: 'sse' }],
-  ] as const) {
-    test(`with its Idempotency-Key gets the same ${form}, free`, async () => {
-      const made = await newKey();
-      const headers = { 'idempotency-key': `speech-${form}` };
-      const first = await speak(made, fields, headers);
-      const { reply: again, sent } = await sentBy(() => speak(made, fields, headers));
-      assert.equal(sent.length, 0);
-      assert.equal(again.headers['content-type'], first.headers['content-type']);
-      if (form === 'bytes') assert.deepEqual(again.bytes, first.bytes);
-      else assert.deepEqual(audioOf(again), audioOf(first));
-      assert.equal(again.costMicros, 0);
-      assert.equal(await chargedMicros(made), 8);
-    });
+  const fields = { stream_format: 'sse' };
 
-    test(`is answered from the cache if a header asks for it, as ${form}`, async () => {
-      const made = await newKey();
-      const headers = { 'x-service-cache': 'true' };
-      await speak(made, fields, headers);
-      const { reply: again, sent } = await sentBy(() => speak(made, fields, headers));
-      assert.equal(sent.length, 0);
-      assert.equal(again.headers['x-service-cache'], 'hit');
-      if (form === 'bytes') assert.deepEqual(again.bytes, audio);
-      else assert.deepEqual(audioOf(again), audio);
-      assert.equal(await chargedMicros(made), 8);
-    });
-  }
+  test('with its Idempotency-Key gets the same events, free', async () => {
+    const made = await newKey();
+    const headers = { 'idempotency-key': 'speech-events' };
+    const first = await speak(made, fields, headers);
+    const { reply: again, sent } = await sentBy(() => speak(made, fields, headers));
+    assert.equal(sent.length, 0);
+    assert.equal(again.headers['content-type'], first.headers['content-type']);
+    assert.deepEqual(audioOf(again), audioOf(first));
+    assert.equal(again.costMicros, 0);
+    assert.equal(await chargedMicros(made), 8);
+  });
+
+  test('is answered from the cache if a header asks for it, as events', async () => {
+    const made = await newKey();
+    const headers = { 'x-service-cache': 'true' };
+    await speak(made, fields, headers);
+    const { reply: again, sent } = await sentBy(() => speak(made, fields, headers));
+    assert.equal(sent.length, 0);
+    assert.equal(again.headers['x-service-cache'], 'hit');
+    assert.deepEqual(audioOf(again), audio);
+    assert.equal(await chargedMicros(made), 8);
+  });
 
   test('of an answer that broke off runs again', async () => {
     upstream.on(openAiPath, thenReset(audio, { headers: { 'content-type': 'audio/mpeg' } }));

@@ -2,9 +2,9 @@
 // the command line.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { dataParent } from './data-parent.ts';
 import { createDatabase } from './postgres.ts';
 import { runCommand } from './run-command.ts';
 import { currentStore } from './test-store.ts';
@@ -54,7 +54,7 @@ export abstract class Installation {
     clock: Clock = systemClock,
   ) {
     this.clock = clock;
-    this.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+    this.dataDir = mkdtempSync(join(dataParent(), 'tollgate-test-'));
     const configPath = join(this.dataDir, 'tollgate.yaml');
     // Tests poll readiness, but they are no load balancers for which a shutdown should wait. A second
     // HTTP thread doubles a start's CPU time: tests where it matters ask for it.

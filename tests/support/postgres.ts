@@ -67,7 +67,6 @@ const settings = {
   // A killed process loses nothing in the system's cache; only a power cut would, and tests do not
   // simulate one.
   fsync: 'off',
-  full_page_writes: 'off',
   autovacuum: 'off',
   jit: 'off',
   max_connections: '500',

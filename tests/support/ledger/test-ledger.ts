@@ -1,6 +1,5 @@
 // A ledger for tests: a database in a temporary folder, accounts and keys, and commands to send.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
@@ -19,6 +18,7 @@ import type {
   Settle,
 } from '../../../src/domain/ledger/commands.ts';
 import { createLedgers } from '../../../src/domain/ledger/create-ledgers.ts';
+import { dataParent } from '../data-parent.ts';
 import type { Hooks } from '../file-hooks.ts';
 import { writeMigratedFile } from '../migrated-file.ts';
 
@@ -26,7 +26,7 @@ export const startMs = Date.UTC(2026, 10, 21, 12);
 
 /** Opens a migrated database; closes and removes it after the test. */
 export async function openTestDatabase(t: Hooks): Promise<Database> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
+  const folder = mkdtempSync(join(dataParent(), 'tollgate-'));
   const path = join(folder, 'test.db');
   await writeMigratedFile(path);
   const database = openDatabase(`sqlite:${path}`);
