@@ -50,6 +50,23 @@ const unpaid = {
   error: { message: 'Billing hard limit has been reached.', status: 'FAILED_PRECONDITION' },
 };
 
+const wires = {
+  completions: 'chat',
+  responses: 'responses',
+  messages: 'messages',
+  'models/\\S+:generateContent': 'gemini',
+  converse: 'converse',
+} as const;
+
+/** Answers the call of a line by itself. */
+function answerLive({ path }: Asked): Script | null {
+  const at = Object.entries(wires).find(([end]) => new RegExp(`/${end}$`).test(path));
+  return at ? answerJson(wholeAnswer(at[1], { text: 'Yes.', tokens })) : null;
+}
+
+/** Our own queue has run all lines, at the full price. */
+const ranLive = { results: Array<string>(4).fill('succeeded'), paidMicros: 4 * 2 * costMicros };
+
 const cases: Readonly<Record<string, Case>> = {
   'nothing fails': { fail: () => {} },
   'the provider is overloaded': { fail: (p) => (p.before = once(isCreate, answerStatus(429))) },
@@ -174,7 +191,7 @@ const cases: Readonly<Record<string, Case>> = {
     begun: 0,
   },
   'the batch fails as a whole': {
-    only: ['openai', 'mistral', 'gemini', 'xai', 'bedrock', 'vertex'],
+    only: ['openai', 'mistral', 'gemini', 'xai'],
     fail(p) {
       ended(p, (batch) => {
         batch.status = 'failed';
@@ -217,21 +234,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'the host has no batches after all': {
     fail(p) {
-      const wires = {
-        completions: 'chat',
-        responses: 'responses',
-        messages: 'messages',
-        'models/\\S+:generateContent': 'gemini',
-        converse: 'converse',
-      } as const;
-      p.before = ({ path }) => {
-        const at = Object.entries(wires).find(([end]) => new RegExp(`/${end}$`).test(path));
-        return at ? answerJson(wholeAnswer(at[1], { text: 'Yes.', tokens })) : answerStatus(404);
-      };
+      p.before = (asked) => answerLive(asked) ?? answerStatus(404);
     },
-    results: ['succeeded', 'succeeded', 'succeeded', 'succeeded'],
-    // Our own queue runs it, at the full price.
-    paidMicros: 4 * 2 * costMicros,
+    ...ranLive,
     begun: 0,
   },
   'the results of an expired batch are cut the first time': {
@@ -257,15 +262,21 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'the cloud refuses a job of that model, or in that bucket': {
     only: ['bedrock', 'vertex'],
-    fail(p, form) {
-      const wire = form === 'bedrock' ? 'converse' : 'gemini';
-      const live = answerJson(wholeAnswer(wire, { text: 'Yes.', tokens }));
-      const isLive = ({ path }: Asked) => /converse$|generateContent$/.test(path);
-      p.before = (asked) => (isCreate(asked) ? answerStatus(400) : isLive(asked) ? live : null);
-    },
-    results: ['succeeded', 'succeeded', 'succeeded', 'succeeded'],
-    paidMicros: 4 * 2 * costMicros,
+    fail: (p) =>
+      (p.before = inTurn((asked) => (isCreate(asked) ? answerStatus(400) : null), answerLive)),
+    ...ranLive,
     begun: 0,
+  },
+  'the cloud fails a job, whose bucket or role it cannot use': {
+    only: ['bedrock', 'vertex'],
+    fail(p) {
+      ended(p, (batch) => {
+        batch.status = 'failed';
+        batch.errors = [{ code: 7, message: 'no access to the bucket' }];
+      });
+      p.before = inTurn(answerLive, p.before);
+    },
+    ...ranLive,
   },
   'the credential is refused at first': {
     only: ['bedrock', 'vertex'],

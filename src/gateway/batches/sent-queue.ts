@@ -223,7 +223,7 @@ export class SentQueue {
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
     const isFinal = nextStepAfter(failure) === 'never';
-    // A job in a bucket has nothing of a client: how the operator set it up is refused.
+    // A job in a bucket fails by its bucket, role or model, which are not the client's fault.
     const isOurs = isFinal && host.api.hasBucket;
     if (isFirst && (isMissing(status) || status === 405 || isOurs)) {
       await this.#lines.giveBack(job);
@@ -283,7 +283,7 @@ export class SentQueue {
   #failed(job: Hosted, { message, mayPass, files }: FailedBatch): Promise<Step> {
     const plain = makeFailure(mayPass ? 429 : 400, message);
     const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
-    return this.#refused(job, failure, { isFirst: false, files });
+    return this.#refused(job, failure, { isFirst: job.host.api.hasBucket ?? false, files });
   }
 
   async #collect(job: Hosted, remote: Extract<RemoteBatch, { state: 'ended' }>): Promise<Step> {

@@ -11,7 +11,6 @@ import { endedAs, failedBy, listed, readIdIn, readJsonLines, stateOf } from './s
 
 const path = '/model-invocation-job';
 const list = { items: 'invocationJobSummaries', next: 'nextToken', query: 'nextToken' } as const;
-
 const words = {
   running: 'Submitted Validating Scheduled InProgress Stopping',
   completed: 'Completed',
@@ -34,11 +33,9 @@ export function bedrockBatches(cloud: BatchCloud): BatchHost {
     linesMin,
     // Converse has no tools in batches; `invoke` has.
     takes: ({ path: live, body }) =>
-      !(
-        live.endsWith('/converse') &&
-        body.includes('"toolConfig"') &&
-        'toolConfig' in JSON.parse(body)
-      ),
+      live.endsWith('/invoke') ||
+      !body.includes('"toolConfig"') ||
+      !('toolConfig' in JSON.parse(body)),
     frame: fileFrame,
     // The job names the model.
     writeLine: (customId, _path, { model: _model, ...body }) => ({

@@ -10,7 +10,6 @@ const embed = ':batchEmbedContents';
 /** The results are in the list, too. */
 const pageBatches = 10;
 const list = { items: 'operations', next: 'nextPageToken', query: 'pageToken' } as const;
-
 const words = {
   running: 'BATCH_STATE_PENDING BATCH_STATE_RUNNING',
   completed: 'BATCH_STATE_SUCCEEDED',
@@ -95,7 +94,7 @@ function asLiveAnswer(response: JsonObject): JsonObject {
 
 /** HTTP's word for a google.rpc.Status. */
 export function statusOf(error: unknown): number {
-  const words: Readonly<Record<number, number>> = {
+  const statuses: Readonly<Record<number, number>> = {
     3: 400,
     4: 504,
     5: 404,
@@ -106,5 +105,5 @@ export function statusOf(error: unknown): number {
     14: 503,
     16: 401,
   };
-  return words[isObject(error) ? Number(error['code']) : 0] ?? 500;
+  return statuses[isObject(error) ? Number(error['code']) : 0] ?? 500;
 }

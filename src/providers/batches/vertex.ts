@@ -18,7 +18,6 @@ const jobList = {
   query: 'pageToken',
 } as const;
 const objectList = { ...jobList, items: 'items' } as const;
-
 const words = {
   running:
     'JOB_STATE_QUEUED JOB_STATE_PENDING JOB_STATE_RUNNING JOB_STATE_PAUSED JOB_STATE_UPDATING JOB_STATE_CANCELLING',
