@@ -4,6 +4,7 @@
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { newRandomCharacters } from '../../lib/ids.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { batchLinesMax } from '../../terms/batch.ts';
 import { addressesOf, type BatchCloud, filesIn, objectPath } from './buckets.ts';
 import type { BatchHost, HostCalls, ReadLine, RemoteBatch, RemoteLine } from './host.ts';
 import { fileFrame } from './openai.ts';
@@ -31,6 +32,8 @@ export function bedrockBatches(cloud: BatchCloud): BatchHost {
     // Some models count the tokens of an embedding in a header.
     lineInputsMax: 0,
     linesMin,
+    // All of a client's batch in one, or what is left over would be too few lines.
+    max: { lines: batchLinesMax, bytes: 256 * 1024 * 1024 },
     // Converse has no tools in batches; `invoke` has.
     takes: ({ path: live, body }) =>
       live.endsWith('/invoke') ||
