@@ -112,7 +112,7 @@ const Provider = closed({
     ),
   ),
   accounts_may_bring_keys: flag(
-    'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For chat models. Not for a further credential.',
+    'Accounts may save keys of their own for this provider, which are called beside yours, at its address ([own-keys.md](own-keys.md)). For models and images. Not for a further credential.',
     false,
   ),
   completions: flag(

@@ -12,12 +12,21 @@ import { jsonOf, ok, type Reply } from '../support/http.ts';
 import { noticeKeyChanges } from '../support/notice-key-changes.ts';
 import { numberedAnswers } from '../support/numbered-answers.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
+import {
+  bflAt,
+  bflTakes,
+  imagePaths,
+  inputs,
+  openaiDraws,
+  playImageProviders,
+} from '../support/image-upstreams.ts';
+import { answerCutOff } from '../support/images/local-image-provider.ts';
 import { rowsOf } from '../support/rows.ts';
 import { taskSamples } from '../support/task-samples.ts';
 import { TestClock } from '../support/test-clock.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { answerJson, answerStatus, type LocalUpstream, type Script } from '../support/upstream.ts';
+import { chatTurns } from '../support/turns-chat.ts';
 import { untilNoticed } from '../support/until.ts';
 
 const chat = endpoint('chat');
@@ -29,25 +38,30 @@ const prices = { input: 1, output: 10 };
 const [listMicros, ownMicros] = [3_000, 310];
 const routes = [{ provider: 'host', model: 'up', api: 'chat' }];
 
-const configOf = ({ url }: LocalUpstream) => ({
+const configOf = (upstream: LocalUpstream) => ({
   providers: {
+    bfl: { ...bflAt(upstream, upstreamKey), accounts_may_bring_keys: true },
     host: {
       kind: 'openai-compatible',
-      base_url: `${url}/host/v1`,
+      base_url: `${upstream.url}/host/v1`,
       api_key: upstreamKey,
       accounts_may_bring_keys: true,
     },
     second: { credential_of: 'host', api_key: 'sk-second-of-the-operator', weight: 0.001 },
-    closed: { kind: 'openai-compatible', base_url: `${url}/closed/v1`, api_key: 'sk-closed' },
+    closed: {
+      kind: 'openai-compatible',
+      base_url: `${upstream.url}/closed/v1`,
+      api_key: 'sk-closed',
+    },
     openai: {
       kind: 'openai',
-      base_url: `${url}/v1`,
+      base_url: `${upstream.url}/v1`,
       api_key: upstreamKey,
       accounts_may_bring_keys: true,
     },
     claude: {
       kind: 'anthropic',
-      base_url: `${url}/claude`,
+      base_url: `${upstream.url}/claude`,
       api_key: upstreamKey,
       accounts_may_bring_keys: true,
     },
@@ -440,40 +454,145 @@ testOn(
   },
 );
 
-testOn(
-  'sqlite',
-  'images and counted tokens are asked with the operator’s key, at their usual price',
-  async () => {
-    const { owner, key } = await customer();
-    for (const provider of ['openai', 'claude'])
-      await bring(owner, { provider, api_key: `sk-${provider}` });
-    const other = await customer(null);
-    const counted = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
-    const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
-    type Row = readonly [at: string, host: string, request: object, script: Script];
-    const rows: readonly Row[] = [
-      [imagePaths.generations, imagePaths.generations, { body: drawn }, openaiDraws()],
-      [
-        '/v1/messages/count_tokens',
-        '/claude/v1/messages/count_tokens',
-        { body: counted },
-        answerJson({ input_tokens: 7 }),
-      ],
-    ];
-    for (const [at, host, request, script] of rows) {
-      gateway.upstream.on(host, script);
-      const askBy = (by: string) =>
-        gateway.recordUpstream(() => gateway.post(at, { ...request, key: by }));
-      const [{ reply, asked }, usual] = [await askBy(key), await askBy(other.key)];
-      assert.equal(reply.status, 200, `${at} ${reply.text}`);
-      assert.equal(asked.length, 1, at);
-      const used = String(asked[0]!.headers['x-api-key'] ?? keyOf(asked[0]!));
-      assert.ok([upstreamKey, 'sk-second-of-the-operator'].includes(used), at);
-      assert.ok(!routeOf(reply)?.includes('own'), at);
-      assert.equal(reply.costMicros, usual.reply.costMicros, at);
-    }
+const drawn = { model: 'gpt-image-flare', prompt: 'A fox' };
+const usage = { input_tokens: 40, output_tokens: 600, total_tokens: 640 };
+const imageRows = [
+  { path: '/v1/images/generations', host: imagePaths.generations, provider: 'openai', body: drawn },
+  {
+    path: '/v1/images/edits',
+    host: imagePaths.edits,
+    provider: 'openai',
+    body: { ...drawn, images: inputs.slice(0, 1) },
+    script: openaiDraws(1, usage),
   },
-);
+  {
+    path: '/v1/images/generations',
+    host: imagePaths.bfl(),
+    provider: 'bfl',
+    body: { model: 'flux-2', prompt: 'A fox', n: 2 },
+    script: null,
+  },
+] as const;
+const usedKey = ({ headers }: LocalUpstream['requests'][number]) =>
+  String(headers['x-key'] ?? headers['x-api-key'] ?? String(headers.authorization).slice(7));
+
+testOn('sqlite', 'images are made with an own key for a part of their price', async () => {
+  playImageProviders(gateway.upstream);
+  for (const { path: at, host, provider, body, ...row } of imageRows) {
+    const script = 'script' in row ? row.script : openaiDraws();
+    if (script) gateway.upstream.on(host, script);
+    const secret = `Of.the.artist.at.${provider}.${at.length}`;
+    const own = await customer(null);
+    await bring(own.owner, { provider, api_key: secret });
+    await noticeKeyChanges(gateway, { clock });
+    const other = await customer(null);
+    const askBy = (by: string) =>
+      gateway.recordUpstream(() => clock.skipWaits(gateway.post(at, { body, key: by })));
+    const chargeOf = async ({ requestId }: Reply) =>
+      (await rowsOf(gateway.database, 'charges', { id: requestId }))[0]!;
+    const usual = await askBy(other.key);
+    assert.equal(usual.reply.status, 200, usual.reply.text);
+    assert.ok(!usual.asked.map(usedKey).includes(secret));
+    const { reply, asked } = await askBy(own.key);
+    assert.equal(reply.status, 200, reply.text);
+    const ofProvider = asked.filter(({ path: called }) => called !== imagePaths.bflImage);
+    assert.deepEqual(new Set(ofProvider.map(usedKey)), new Set([secret]), host);
+    assert.equal(routeOf(reply), `${provider}:own`);
+    assert.equal(reply.costMicros, Math.ceil(usual.reply.costMicros! / 10) + 10, host);
+    const charge = await chargeOf(reply);
+    assert.equal(charge.upstream_cost_micros, 0);
+    assert.ok(isOwnKeyVersion(charge.price_version));
+    const held = Number((await chargeOf(usual.reply)).hold_micros) + 10;
+    assert.equal(Number(charge.hold_micros), held);
+
+    // Refused or lost, it is free, and nobody's loss; the operator's key has its price.
+    for (const failing of [answerCutOff('{'), answerStatus(401)]) {
+      await clock.advance(700_000);
+      const usable = script ?? bflTakes(gateway.upstream);
+      gateway.upstream.on(host, (response, request) =>
+        (usedKey(request) === secret ? failing : usable)(response, request),
+      );
+      const fallen = await askBy(own.key);
+      assert.deepEqual(
+        [fallen.reply.costMicros, routeOf(fallen.reply)],
+        [usual.reply.costMicros, provider],
+      );
+      assert.deepEqual(await gateway.lossesOf(fallen.reply.requestId), []);
+    }
+    gateway.upstream.on(host, answerStatus(401));
+    const refused = await askBy(own.key);
+    assert.equal(refused.reply.error.details?.['own_key_of'], provider, refused.reply.text);
+    assert.ok(!refused.reply.text.includes(secret));
+    await clock.advance(700_000);
+    assert.equal((await gateway.balance(own.owner.account)).heldMicros, 0);
+
+    // Nothing of it reaches another account, not by the cache either.
+    playImageProviders(gateway.upstream);
+    const headers = { 'x-service-cache': 'true' };
+    for (const by of [own.key, other.key]) {
+      const cached = await gateway.recordUpstream(() =>
+        clock.skipWaits(gateway.post(at, { body, headers, key: by })),
+      );
+      assert.equal(cached.reply.headers['x-service-cache'], undefined);
+      assert.equal(cached.asked.map(usedKey).includes(secret), by === own.key);
+    }
+  }
+  playImageProviders(gateway.upstream);
+});
+
+testOn('sqlite', 'an image of an answer is drawn with an own key', async () => {
+  gateway.upstream.on(imagePaths.generations, openaiDraws());
+  const secret = 'Of.the.artist.in.an.answer';
+  const own = await customer(null);
+  await bring(own.owner, { provider: 'openai', api_key: secret });
+  await noticeKeyChanges(gateway, { clock });
+  const call = { id: 'c', name: 'generate_image', arguments: { prompt: 'A fox' } };
+  const turns = [
+    { thought: null, text: 'So.', calls: [call] },
+    { thought: null, text: 'So.', calls: [] },
+  ];
+  const body = { model: 'sold', input: 'Draw.', tools: [{ type: 'image_generation' }] };
+  for (const [key, cost] of [
+    [own.key, 1_300 + 10],
+    [(await customer(null)).key, 13_000],
+  ] as const) {
+    const [draws, ends] = turns.map((turn) => answerJson(chatTurns.whole(turn)));
+    gateway.upstream.on(path, draws!, ends!);
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/responses', { key, body }),
+    );
+    assert.equal(reply.status, 200, reply.text);
+    // Two turns of 20 tokens of input and 10 of output, with the operator's key.
+    assert.equal(reply.costMicros, 2 * (20 * 1 + 10 * 10) + cost, reply.text);
+    const [drawing] = asked.filter(({ path: called }) => called === imagePaths.generations);
+    assert.equal(usedKey(drawing!) === secret, key === own.key);
+  }
+});
+
+testOn('sqlite', 'tokens are counted with an own key, and else with the operator’s', async () => {
+  const counting = '/claude/v1/messages/count_tokens';
+  const secret = 'Of.the.customer.who.counts';
+  const own = await customer(null);
+  await bring(own.owner, { provider: 'claude', api_key: secret });
+  await noticeKeyChanges(gateway, { clock });
+  const body = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
+  const count = answerJson({ input_tokens: 7 });
+  const refusing: Script = (response, request) =>
+    (usedKey(request) === secret ? answerStatus(401) : count)(response, request);
+  for (const [script, key, used] of [
+    [count, own.key, [secret]],
+    [refusing, own.key, [secret, upstreamKey]],
+    [count, (await customer(null)).key, [upstreamKey]],
+  ] as const) {
+    gateway.upstream.on(counting, script);
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      gateway.post('/v1/messages/count_tokens', { body, key }),
+    );
+    assert.deepEqual(reply.json(), { input_tokens: 7 });
+    assert.deepEqual(asked.map(usedKey), used);
+  }
+  assert.ok(!gateway.program.output.includes('it counts no tokens'));
+});
 
 testOn('sqlite', 'conversations of one name are called with their accounts’ keys', async () => {
   gateway.upstream.on(path, answer);

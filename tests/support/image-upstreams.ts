@@ -53,7 +53,7 @@ export const geminiDraws: Script = answerJson({
 
 export const geminiRefuses: Script = answerJson({ promptFeedback: { blockReason: 'SAFETY' } });
 
-function bflTakes({ url }: LocalUpstream): Script {
+export function bflTakes({ url }: LocalUpstream): Script {
   return answerJson({ id: 'task', polling_url: `${url}${imagePaths.bflState}?id=task` });
 }
 

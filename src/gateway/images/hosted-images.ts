@@ -30,7 +30,7 @@ export async function drawHosted(
   program: Maker & { readonly images: Pick<ImageFiles, 'enter' | 'readInputs'> },
   { drawer, prompt, inputs, caller, signals }: ToDraw,
 ): Promise<Drawn> {
-  const { model, factor } = drawer;
+  const { model, factor, ownKey } = drawer;
   const text = prompt.slice(0, promptCharactersMax).toWellFormed();
   const request = { ...drawer.request, prompt: text };
   const memory = program.images.enter(caller.key.accountId);
@@ -43,8 +43,8 @@ export async function drawHosted(
       field: 'images',
     });
     const images = { inputs: read.slice(0, inputs.length), mask: read[inputs.length] ?? null };
-    const routes = findImageRoutes(program.hosts, { model, mode: caller.key.mode });
-    const drawing = { routes, caller, model, request, ...images, factor, signals } as const;
+    const routes = findImageRoutes(program.hosts, { model, key: caller.key });
+    const drawing = { routes, caller, model, request, ...images, factor, ownKey, signals } as const;
     return result(
       await makeImages(program, { ...drawing, isBeside: true }),
       request,
@@ -59,14 +59,19 @@ export async function drawHosted(
 }
 
 function result(made: ImagesMade, request: ImageRequest, inputs: number): Drawn {
-  const { table, counted, lostPicos, spoiledPicos } = made;
+  const { price, lostPicos, spoiledPicos } = made;
   const losses = { lostPicos, spoiledPicos };
   if (made.kind === 'failed') {
     const isRefused = made.failure.status === 400;
     return { drawn: isRefused ? 'refused' : 'unavailable', price: null, ...losses };
   }
   const drawn = describe(made.images[0]!, request, inputs > 0 ? 'edit' : 'generate');
-  return { drawn, price: counted ?? table, ...losses };
+  const { listPicos = 0n, upstreamPicos = 0n } = price.request ?? {};
+  const whole = {
+    listPicos: price.listPicos + listPicos,
+    upstreamPicos: price.upstreamPicos + upstreamPicos,
+  };
+  return { drawn, price: whole, ...losses };
 }
 
 function describe(

@@ -1,8 +1,8 @@
 // Makes the images of one request, with the first route of its model that delivers any, in as many
 // calls as its provider needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import type { ImageModel, ImageTier, ImageUsage } from '../../terms/image-model.ts';
-import type { Mode } from '../../terms/mode.ts';
+import type { ImageModel, ImageRoute, ImageTier, ImageUsage } from '../../terms/image-model.ts';
+import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -16,7 +16,7 @@ import type {
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
 import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
-import { withoutProvider } from '../calling/failure-message.ts';
+import { withOwner, withoutProvider } from '../calling/failure-message.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
@@ -43,15 +43,21 @@ export type ImageRouteChosen = {
 /** Returns the active routes in order. Throws ApiError `model_not_found` when there is none. */
 export function findImageRoutes(
   { catalog, providers }: Pick<Hosts, 'catalog' | 'providers'>,
-  { model, mode }: { readonly model: ImageModel; readonly mode: Mode },
+  { model, key: { mode, ownKeys } }: { readonly model: ImageModel; readonly key: ApiKey },
 ): readonly [ImageRouteChosen, ...ImageRouteChosen[]] {
   if (model.retirement?.isEnded) throw modelEnded(model);
   if (mode === 'test') return [{ provider: 'sandbox', upstreamModels: {}, connected: null }];
-  const routes = catalog.images.liveRoutes(model).flatMap(({ provider, upstreamModels }) => {
-    const connected = providers.images.get(provider);
-    return connected ? [{ provider, upstreamModels, connected }] : [];
-  });
-  const [first, ...others] = routes;
+  const live = catalog.images.liveRoutes(model);
+  const choose = ({ upstreamModels }: ImageRoute, connected?: ConnectedImageProvider | null) =>
+    connected ? [{ provider: connected.name, upstreamModels, connected }] : [];
+  const own = (isFirst: boolean) =>
+    live.flatMap((route) =>
+      ownKeys
+        .filter(({ provider, goesFirst }) => provider === route.provider && goesFirst === isFirst)
+        .flatMap((ownKey) => choose(route, providers.withOwnKey(ownKey)?.images)),
+    );
+  const operators = live.flatMap((route) => choose(route, providers.images.get(route.provider)));
+  const [first, ...others] = [...own(true), ...operators, ...own(false)];
   if (!first) throw modelNotFound(model.id);
   return [first, ...others];
 }
@@ -92,7 +98,7 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
     clock,
   };
   const calling = { record: caller.record, clock, signal: job.signal };
-  const draw = ({ route, baseUrl, connected }: ImageRoute, count: number, number: number) => {
+  const draw = ({ route, baseUrl, connected }: CallableRoute, count: number, number: number) => {
     const facts = { route, baseUrl, isStream: false, number: isBeside ? null : number };
     const { upstreamModel } = route;
     return callRoute(calling, facts, ({ trace }) =>
@@ -104,46 +110,52 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
   let lost = 0;
   let spoiled = 0;
   let calls = 0;
-  const last = await tryInOrder<ImageRoute, RouteResult>(order, async (route) => {
+  const last = await tryInOrder<CallableRoute, RouteResult>(order, async (route) => {
     const counts = countsOf(route, request);
     // All at once.
     const drawing = counts.map((count, index) => draw(route, count, calls + index + 1));
     const results = await Promise.all(drawing);
     calls += counts.length;
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
-    const lostCalls = failures.filter(mayHaveDrawn);
+    // What an own key drew is the account's.
+    const isOwn = route.route.ownKeyId !== undefined;
+    const lostCalls = isOwn ? [] : failures.filter(mayHaveDrawn);
     const imagesPerCall = request.count / results.length;
     lost += lostCalls.length * imagesPerCall;
     spoiled += lostCalls.filter(({ failure }) => failure.isCausedByAccount).length * imagesPerCall;
     if (failures.length < results.length) return { kind: 'made', route, results };
     // A failure that the client can act on is reported before one that may pass.
     const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
-    return { kind: 'failure', route, failure: (reported ?? failures[0]!).failure };
+    const { failure } = reported ?? failures[0]!;
+    return { kind: 'failure', route, failure: withOwner(failure, route.route) };
   });
-  const { provider } = last.route;
+  const { provider, connected } = last.route;
   const results = last.kind === 'made' ? last.results : [];
   const arrived = results.filter((result) => result.kind === 'images');
   const images = arrived.flatMap((result) => result.images).slice(0, request.count);
   const unread = arrived.reduce((sum, result) => sum + result.unread, 0);
-  const made = { provider, lost, spoiled, images, unread, usage: usageOf(results) };
+  const isOwnKey = connected?.ownKeyId !== undefined;
+  const made = { provider, isOwnKey, lost, spoiled, images, unread, usage: usageOf(results) };
   const shared = { ...costOfMade(asked, made, log), provider, calls };
   return last.kind === 'made'
     ? { ...shared, kind: 'made', images }
     : { ...shared, kind: 'failed', failure: last.failure };
 }
 
-type ImageRoute = ImageRouteChosen & Callable;
+type CallableRoute = ImageRouteChosen & Callable;
 
-type RouteResult = { readonly route: ImageRoute } & (
+type RouteResult = { readonly route: CallableRoute } & (
   | { readonly kind: 'made'; readonly results: readonly ImageJobResult[] }
   | { readonly kind: 'failure'; readonly failure: UpstreamFailure }
 );
 
-function callableOf(route: ImageRouteChosen, { quality, resolution }: ImageRequest): ImageRoute {
+function callableOf(route: ImageRouteChosen, { quality, resolution }: ImageRequest): CallableRoute {
   const { provider, upstreamModels, connected } = route;
   const tier = quality ?? resolution;
   const upstreamModel = (tier && upstreamModels[tier]) ?? '';
-  return { ...route, route: { provider, upstreamModel }, baseUrl: connected?.baseUrl ?? null };
+  const ownKeyId = connected?.ownKeyId;
+  const name = { provider, upstreamModel, ...(ownKeyId !== undefined && { ownKeyId }) };
+  return { ...route, route: name, baseUrl: connected?.baseUrl ?? null };
 }
 
 /** Returns the provider's usage. Providers that need several calls report none. */
@@ -160,7 +172,7 @@ function mayHaveDrawn({ failure, requestSent, isTaken = false }: ImageJobFailed)
 }
 
 /** Returns the number of images for each call. */
-function countsOf({ connected }: ImageRoute, { count }: ImageRequest): readonly number[] {
+function countsOf({ connected }: CallableRoute, { count }: ImageRequest): readonly number[] {
   const { imagesPerCall } = connected?.kind ?? sandboxImages;
   return imagesPerCall === 'many' ? [count] : Array.from({ length: count }, () => 1);
 }

@@ -5,7 +5,12 @@ import {
   type PricedImage,
 } from '../../domain/catalog/image-price.ts';
 import { countedPrice, type CountedPrice } from '../../domain/catalog/image-token-price.ts';
-import type { PriceFactor } from '../../domain/catalog/price.ts';
+import {
+  ownKeyMark,
+  scaleByFactor,
+  type OwnKeyTerms,
+  type PriceFactor,
+} from '../../domain/catalog/price.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -23,11 +28,14 @@ export type Making = {
   /** It is priced as one more input. */
   readonly mask: ImageBytes | null;
   readonly factor: PriceFactor;
+  readonly ownKey: OwnKeyTerms;
 };
 
 /** The result of all calls for a request's images. */
 type Made = {
   readonly provider: string;
+  /** With the account's own key, so the operator pays nothing. */
+  readonly isOwnKey: boolean;
   /** Images that may have been made and never arrived. */
   readonly lost: number;
   /** The part of `lost` that the account may have caused. */
@@ -40,25 +48,43 @@ type Made = {
 };
 
 export type MadeCost = {
-  /** The price of one image by the table. */
-  readonly table: ImageUnitPrice;
-  /** The price of all by the provider's count; null: it counts none, or the model has no such price. */
-  readonly counted: CountedPrice | null;
+  readonly price: MadePrice;
   /** What the provider may bill for images that never arrived or cannot be read. */
   readonly lostPicos: Picos;
   /** The same, for those that the account could spoil. */
   readonly spoiledPicos: Picos;
 };
 
+/** By the provider's count of all images; without one, the table's price of each. */
+type MadePrice = ImageUnitPrice & { readonly request?: ImageUnitPrice; readonly version?: string };
+
 export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>): MadeCost {
-  const { lost, spoiled, unread } = made;
-  const { model, factor } = making;
+  const { lost, spoiled, unread, isOwnKey } = made;
+  const { model, factor, ownKey } = making;
   const table = unitPrice(model, pricedImage(making), factor)!;
   const lossOf = (images: number) => table.upstreamPicos * BigInt(images);
   const counted = countedBy(making, made, log);
   // The provider's count includes what came and cannot be read.
-  const lostPicos = lossOf(lost - spoiled + (counted ? 0 : unread)) + (counted?.beyondPicos ?? 0n);
-  return { table, counted, lostPicos, spoiledPicos: lossOf(spoiled) };
+  const unreadPicos = counted ? counted.beyondPicos : lossOf(unread);
+  const price = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
+  return {
+    price: isOwnKey ? withOwnKey(price, ownKey) : price,
+    lostPicos: lossOf(lost - spoiled) + (isOwnKey ? 0n : unreadPicos),
+    spoiledPicos: lossOf(spoiled),
+  };
+}
+
+/** The account pays the provider, and us a part of the price and a fee. */
+function withOwnKey(price: MadePrice, { pricePpm, feePicos }: OwnKeyTerms): MadePrice {
+  const share = { markup: 1, multiplierPpm: pricePpm };
+  const partOf = (picos = 0n) => scaleByFactor(picos, share, { isListPrice: true });
+  const upstreamPicos = 0n;
+  return {
+    listPicos: partOf(price.listPicos),
+    upstreamPicos,
+    request: { listPicos: partOf(price.request?.listPicos) + feePicos, upstreamPicos },
+    version: `0${ownKeyMark}`,
+  };
 }
 
 function countedBy(

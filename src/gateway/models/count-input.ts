@@ -59,7 +59,8 @@ export async function countInput(
   record.note({ askedModel: request.model });
   const model = findModel(gateway, key, request.model);
   const clientFormat = endpoint.format.name;
-  const routes = findRoutes(gateway.hosts, { model, mode: key.mode, clientFormat });
+  const { mode, ownKeys } = key;
+  const routes = findRoutes(gateway.hosts, { model, mode, clientFormat, ownKeys });
   record.note({ model: model.id });
   checkPermission(key, model.id);
   const counting: Counting = { ...incoming, gateway, endpoint, model, request };
@@ -227,7 +228,8 @@ function noteFailure(
     kind,
     upstream_status: status,
   };
-  if (isCredentialRefused(status))
+  // An account's own key is no concern of the operator's.
+  if (isCredentialRefused(status) && route.name.ownKeyId === undefined)
     gateway.log.error(
       fields,
       'the provider refuses its credential or wants money: it counts no tokens',

@@ -2,7 +2,7 @@
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { maximumPrice } from '../../domain/catalog/image-token-price.ts';
-import type { PriceFactor } from '../../domain/catalog/price.ts';
+import type { OwnKeyTerms, PriceFactor } from '../../domain/catalog/price.ts';
 import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Picos } from '../../lib/money.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import type { Config } from '../../config/schema.ts';
-import { priceFactorFor } from './price-factor.ts';
+import { ownKeyTermsOf, priceFactorFor } from './price-factor.ts';
 import type { Hosts } from './routing.ts';
 
 export type AskedImages = {
@@ -31,6 +31,7 @@ export type Drawer = {
   /** For one image. The model writes its prompt later. */
   readonly request: ImageRequest;
   readonly factor: PriceFactor;
+  readonly ownKey: OwnKeyTerms;
 };
 
 export type Editor = Drawer & {
@@ -73,13 +74,15 @@ export function offerImages(
           model,
           ...readOptions(tool, model),
           factor: priceFactorFor(program, key, model.id),
+          ownKey: ownKeyTermsOf(program),
         },
     );
     const inputsMax = Math.min(inputsMost, edit?.model.inputImages.max ?? 0);
     const most = [draw && mostOf(draw, 0), edit && mostOf(edit, inputsMax)];
     const prices = most.filter((picos) => picos !== null);
     if (prices.length === 0) return null;
-    const picosMax = prices.reduce((one, other) => (one > other ? one : other));
+    const highest = prices.reduce((one, other) => (one > other ? one : other));
+    const picosMax = highest + (key.ownKeys.length > 0 ? ownKeyTermsOf(program).feePicos : 0n);
     const ignored = (draw ?? edit)!.ignored.map((name) => `${path}.${name}`);
     return { imagesMax, picosMax, ignored, draw, edit: edit && { ...edit, inputs, inputsMax } };
   });

@@ -49,7 +49,8 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly pricing: Pick<ProviderEntry, 'kind' | 'tool_prices'>;
 };
 
-export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
+export type ConnectedImageProvider = ImageProvider &
+  Pick<UpstreamProvider, 'ownKeyId'> & { readonly kind: ImageProviderKind };
 
 export type ConnectedProviders = ReturnType<typeof connectProviders>;
 
@@ -81,19 +82,27 @@ export function connectProviders(config: Config, parts: Connecting) {
     images,
     /** How end users are named to all of them. */
     endUsers: createEndUsers(parts.secret),
-    ...connectOwnKeys(config, byName, parts),
+    ...connectOwnKeys(config, { byName, images }, parts),
   };
 }
 
 /** The own keys that a thread remembers with their tokens and connections. */
 const ownKeysMax = 5_000;
 
-function connectOwnKeys(
-  { providers }: Config,
-  byName: ReadonlyMap<string, ConnectedProvider>,
-  parts: Connecting,
-) {
-  const connected = new LRUCache<string, ConnectedProvider>({
+type OwnConnection = {
+  readonly name: string;
+  /** null: it has no models of this kind. */
+  readonly chat: ConnectedProvider | null;
+  readonly images: ConnectedImageProvider | null;
+};
+
+type Operators = {
+  readonly byName: ReadonlyMap<string, ConnectedProvider>;
+  readonly images: ReadonlyMap<string, ConnectedImageProvider>;
+};
+
+function connectOwnKeys({ providers }: Config, operators: Operators, parts: Connecting) {
+  const connected = new LRUCache<string, OwnConnection>({
     max: ownKeysMax,
     dispose: ({ name }, id) => parts.upstreams.retire(name, id),
   });
@@ -101,22 +110,23 @@ function connectOwnKeys(
    * Returns the provider with an account's own key in the place of the operator's credential; null
    * when the operator does not allow that there, or has moved the provider since it was saved.
    */
-  const withOwnKey = ({
-    id,
-    provider,
-    apiKey,
-    addressDigest,
-  }: OwnKey): ConnectedProvider | null => {
+  const withOwnKey = ({ id, provider, apiKey, addressDigest }: OwnKey): OwnConnection | null => {
     const known = connected.get(id);
     if (known) return known;
-    const operators = byName.get(provider);
+    const chat = operators.byName.get(provider) ?? null;
+    const images = operators.images.get(provider) ?? null;
     const entry = providers[provider];
-    if (!operators || !entry?.accounts_may_bring_keys) return null;
+    if (!(chat ?? images) || !entry?.accounts_may_bring_keys) return null;
     if (digestOfAddress(entry.base_url) !== addressDigest) return null;
     const name = ownKeyName(provider);
     const tools = { ...credentialTools(name, parts), ...withoutMachine };
     const access = accessBy({ ...entry, api_key: apiKey }, tools);
-    const own = { ...operators, ...access, name, ownKeyId: id, callsPerMinute: null };
+    const shared = { ...access, name, ownKeyId: id };
+    const own = {
+      name,
+      chat: chat && { ...chat, ...shared, callsPerMinute: null },
+      images: images && { ...images, ...shared },
+    };
     connected.set(id, own);
     return own;
   };

@@ -65,7 +65,7 @@ export function findRoutes(
     ...choose(route, known.get(route.provider)),
     ...(isSandbox ? [] : ownKeys).flatMap((ownKey) =>
       ownKey.provider === route.provider
-        ? choose(atOwnRank(route, ownKey), providers.withOwnKey(ownKey))
+        ? choose(atOwnRank(route, ownKey), providers.withOwnKey(ownKey)?.chat)
         : [],
     ),
   ]);

@@ -17,8 +17,8 @@ import { writeNames } from '../headers.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
 import type { Making } from '../images/made-cost.ts';
-import { saleOfUnits, type Delivery, type UnitPrice, type UnitsForSale } from './units.ts';
-import { priceFactorFor } from '../routing/price-factor.ts';
+import { saleOfUnits, type Delivery, type UnitsForSale } from './units.ts';
+import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { unknownModel } from '../admission/permitted-model.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Run } from '../active-runs.ts';
@@ -51,7 +51,7 @@ function readImages(
     throw unknownModel(gateway, { key, name: raw.model, type: 'image' });
   }
   const model = choose(named, raw.images.length);
-  const routes = findImageRoutes(gateway.hosts, { model, mode: key.mode });
+  const routes = findImageRoutes(gateway.hosts, { model, key });
   const [{ provider, upstreamModels }] = routes;
   const request = checkImageRequest(raw, model);
   const route = `${provider} ${Object.values(upstreamModels).join(' ')}`;
@@ -61,7 +61,8 @@ function readImages(
   return saleOfUnits(asked, (accepted) => {
     const factor = priceFactorFor(gateway, key, model.id);
     const { caller } = accepted;
-    const drawing = { gateway, caller, model, routes, request, factor };
+    const ownKey = ownKeyTermsOf(gateway);
+    const drawing = { gateway, caller, model, routes, request, factor, ownKey };
     return { units: unitsOf(drawing), deliver: ({ running }) => deliver(drawing, running.run) };
   });
 }
@@ -71,15 +72,18 @@ type Drawing = Omit<Making, 'inputs' | 'mask'> & {
   readonly routes: readonly [ImageRouteChosen, ...ImageRouteChosen[]];
 };
 
-function unitsOf({ model, request, factor }: Drawing): UnitsForSale {
+function unitsOf({ model, routes, request, factor, ownKey }: Drawing): UnitsForSale {
   const inputs = [...request.images, ...(request.mask === null ? [] : ['mask'])];
   const image = { ...request, inputs: inputs.map(() => null) };
   const most = maximumPrice(model, image, { prompt: estimateInputTokens(request.prompt), factor });
   const likely = unitPrice(model, image, factor);
   if (!most || !likely) throw modelNotFound(model.id);
+  const isOwn = ({ connected }: ImageRouteChosen) => connected?.ownKeyId !== undefined;
+  const feePicos = routes.some(isOwn) ? ownKey.feePicos : 0n;
+  const { listPicos, upstreamPicos } = most.request;
   return {
-    most,
-    likelyPicos: likely.upstreamPicos * BigInt(request.count),
+    most: { ...most, request: { listPicos: listPicos + feePicos, upstreamPicos } },
+    likelyPicos: isOwn(routes[0]) ? 0n : likely.upstreamPicos * BigInt(request.count),
     endpoint: 'images',
     modelName: model.displayName,
     unit: { one: 'image', many: 'images', counted: 'image' },
@@ -92,7 +96,7 @@ async function deliver(drawing: Drawing, signals: Run): Promise<Delivery> {
   const { gateway, model, request, routes } = drawing;
   const inputs = await takeInputs(drawing, signals);
   const made = await makeImages(gateway, { ...drawing, ...inputs, signals });
-  const { table, counted, lostPicos, spoiledPicos, provider, calls } = made;
+  const { price, lostPicos, spoiledPicos, provider, calls } = made;
   const spoiled = { provider, calls, picos: spoiledPicos };
   const failed = (error: ApiError, unshownPicos = 0n): Delivery => ({
     kind: 'failed',
@@ -102,7 +106,6 @@ async function deliver(drawing: Drawing, signals: Run): Promise<Delivery> {
   });
   if (made.kind === 'failed')
     return failed(toModelError(made.failure, model, gateway.clock.nowMs()));
-  const price: UnitPrice = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
   const refusal = await takeFreeRoom(drawing, made.images);
   if (refusal) return failed(refusal);
   const data = await showAll(drawing, made.images);

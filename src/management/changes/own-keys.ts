@@ -14,7 +14,7 @@ import {
 } from '../../domain/keys/own-keys.ts';
 import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
-import { isChatKind } from '../../terms/provider-kind.ts';
+import { isChatKind, isImageKind } from '../../terms/provider-kind.ts';
 import { requireAccount } from './accounts.ts';
 
 type Settings = Pick<Config, 'providers'>;
@@ -26,7 +26,7 @@ const ownKeysMax = 3;
 export function ownKeyProviders({ providers }: Settings): string[] {
   return Object.entries(providers).flatMap(([name, provider]) => {
     const { enabled, kind, accounts_may_bring_keys: isAllowed } = provider;
-    return enabled && isAllowed && isChatKind(kind) ? [name] : [];
+    return enabled && isAllowed && (isChatKind(kind) || isImageKind(kind)) ? [name] : [];
   });
 }
 
