@@ -124,6 +124,7 @@ export class AnswerCollector {
       case 'search-start':
       case 'search':
       case 'drawing-start':
+      case 'drawing-partial':
       case 'drawing':
       case 'error':
         return;

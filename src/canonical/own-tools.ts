@@ -33,6 +33,8 @@ export type DrawingPart = {
 export type OwnToolEvent =
   | { readonly type: 'search-start'; readonly query: string | null }
   | { readonly type: 'drawing-start'; readonly prompt: string | null }
+  /** An image while it is drawn. `index`: from 0. */
+  | { readonly type: 'drawing-partial'; readonly index: number; readonly base64: string }
   | SearchPart
   | DrawingPart;
 

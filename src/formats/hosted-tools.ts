@@ -36,6 +36,8 @@ export type HostedImages = {
   readonly path: string;
   /** The images of the conversation in order, as addresses and data URLs. */
   readonly inputs: readonly string[];
+  /** The client gets them as a stream. */
+  readonly isStream: boolean;
   /** The most images that the client allows; null: it leaves that to the gateway. */
   readonly imagesMax: number | null;
   /** The field that allows fewer. */

@@ -12,6 +12,7 @@ import type {
 } from '../terms/image-model.ts';
 import type { ImageBytes } from '../lib/image.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { JsonObject } from '../lib/json.ts';
 
 export type ImageProviderKind = {
   /** `one`: always one image a call, whatever `count` is. */
@@ -38,6 +39,9 @@ export type ImageJob = {
   readonly aspectRatio: string | null;
   readonly resolution: ImageResolution | null;
   readonly outputFormat: ImageFormat | null;
+  /** Images to show while it is drawn, at most; left out: none. Not every provider has them. */
+  readonly partials?: number;
+  readonly show?: ((base64: string) => void) | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 };
@@ -81,7 +85,11 @@ export type ImageProvider = {
 };
 
 /** Sends one request. Never follows redirects. The provider's timeouts apply to each call. */
-export type ImageHttp = { readonly send: (call: ImageCall) => Promise<ImageReply> };
+export type ImageHttp = {
+  readonly send: (call: ImageCall) => Promise<ImageReply>;
+  /** Returns the events of a stream. They throw UpstreamBroken. */
+  readonly open: (call: ImageCall) => Promise<AsyncIterable<JsonObject> | FailedImageReply>;
+};
 
 export type ImageCall = {
   readonly provider: ImageProvider;
@@ -106,9 +114,11 @@ export type ImageCall = {
 export type ImageReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | {
-      readonly kind: 'failure';
-      readonly failure: UpstreamFailure;
-      readonly body: unknown;
-      readonly requestSent: boolean;
-    };
+  | FailedImageReply;
+
+export type FailedImageReply = {
+  readonly kind: 'failure';
+  readonly failure: UpstreamFailure;
+  readonly body: unknown;
+  readonly requestSent: boolean;
+};

@@ -101,7 +101,9 @@ for (const wire of wires)
       });
       const drawn = drawings(asked)[0]!.body as Json;
       assert.deepEqual([drawn['prompt'], drawn['size']], ['a red fox', '1536x1024']);
-      assert.equal(reply.headers['x-service-ignored'], 'tools[0].partial_images');
+      // Only a stream shows them.
+      const ignored = stream ? undefined : 'tools[0].partial_images';
+      assert.equal(reply.headers['x-service-ignored'], ignored);
       // Two megapixels.
       const cost = 2 * turnMicros + 2 * imageMicros;
       assert.deepEqual([reply.costMicros, response['usage'].cost], [cost, cost / 1e6]);
@@ -290,6 +292,7 @@ const refused: [fields: object, param: string][] = [
   [{ background: 'transparent' }, 'tools[0].background'],
   [{ action: 'edit' }, 'tools[0].action'],
   [{ action: 'erase' }, 'tools[0].action'],
+  [{ partial_images: 4 }, 'tools[0].partial_images'],
   [{ input_image_mask: { image_url: 'data:,' } }, 'tools[0].input_image_mask'],
 ];
 for (const [fields, param] of refused)
@@ -404,6 +407,50 @@ test('an image that cannot be changed is free, and told to the model', async () 
   const results = chatTurns.readResults(asked.at(-1)!.body as Json).join('\n');
   assert.match(results, /no image of that number.*\n.*too many.*\n.*cannot be read.*\n.*refused/);
   assert.deepEqual([reply.costMicros, await heldMicros()], [2 * turnMicros, 0]);
+});
+
+test('a stream shows images while they are drawn, and their tokens are held and charged', async () => {
+  const usage = { input_tokens: 0, output_tokens: 10_000 };
+  const partialOf = ({ frames }: Reply) =>
+    frames
+      .map(({ data }) => data as Json)
+      .filter(({ type }) => type === 'response.image_generation_call.partial_image');
+  const ends: (readonly [held: number, cost: number])[] = [];
+  for (const partial of [0, 3]) {
+    for (const path of [imagePaths.generations, imagePaths.edits])
+      gateway.upstream.on(path, openaiDraws(1, usage));
+    play('on-chat', editTurn({}, { images: [2] }), answerTurn);
+    const tools = [{ ...tool, partial_images: partial }];
+    const { reply } = await ask({ stream: true, input: withImages, tools });
+    const shown = partialOf(reply);
+    assert.deepEqual(
+      shown.map((event) => event['partial_image_index']),
+      partial === 0 ? [] : [0, 1, 2, 0, 1, 2],
+    );
+    assert.ok(shown.every((event) => event['partial_image_b64'] === png.toString('base64')));
+    assert.equal(imagesIn(await responseOf(reply, true)).length, 2);
+    ends.push([await holdOf(reply), reply.costMicros!]);
+  }
+  const [[heldWithout, costWithout] = [], [heldWith, costWith] = []] = ends;
+  // Three of 100 tokens at $30 a million, for three images of which two are drawn.
+  assert.deepEqual([heldWith! - heldWithout!, costWith! - costWithout!], [27_000, 18_000]);
+});
+
+test('a stream of an image that breaks off is no image, and free', async () => {
+  const broken: Script = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const data = { type: 'image_generation.partial_image', b64_json: 'AAAA' };
+    response.write(framesText([{ data }]), () => response.destroy());
+  };
+  gateway.upstream.on(imagePaths.generations, broken);
+  play('on-chat', drawTurn('a'), answerTurn);
+  const { reply } = await ask({ stream: true, tools: [{ ...tool, partial_images: 1 }] });
+  const [image] = imagesIn(await responseOf(reply, true));
+  assert.deepEqual([image!['status'], reply.costMicros], ['failed', 2 * turnMicros]);
+  assert.deepEqual(
+    [await gateway.lossesOf(reply.requestId), await heldMicros()],
+    [[imageMicros], 0],
+  );
 });
 
 test('a hold covers the dearest edit that the provider may count', async () => {
@@ -556,8 +603,10 @@ test('a repeat with the same Idempotency-Key draws and costs nothing', async () 
 test('a test key draws in the sandbox', async () => {
   const own = await gateway.makeKey();
   const input = 'Hi\nsandbox: tool=generate_image {"prompt":"cats"}';
-  const { reply } = await ask({ model: 'gpt-6-luna', input }, own.key);
-  const [image] = imagesIn(await responseOf(reply, false));
+  const tools = [{ ...tool, partial_images: 2 }];
+  const { reply } = await ask({ model: 'gpt-6-luna', input, tools, stream: true }, own.key);
+  assert.equal(reply.text.match(/^event: .*partial_image$/gm)?.length, 2);
+  const [image] = imagesIn(await responseOf(reply, true));
   assert.equal(image!['status'], 'completed');
   assert.equal((await firstRecord(own.key))['images'], 1);
 });

@@ -1,6 +1,12 @@
 // Image providers played by a local upstream: OpenAI, Black Forest Labs and Gemini.
 import { gif, png } from './images/local-image-provider.ts';
-import { answerJson, answerStatus, type LocalUpstream, type Script } from './upstream.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  type LocalUpstream,
+  type Script,
+} from './upstream.ts';
 
 export const imagePaths = {
   generations: '/v1/images/generations',
@@ -30,9 +36,21 @@ export function playImageProviders(upstream: LocalUpstream): void {
   upstream.on(imagePaths.bflImage, answerPng);
 }
 
-/** Draws as many images as requested, or `count`. `usage` is sent unchanged. */
+/**
+ * Draws as many images as requested, or `count`. `usage` is sent unchanged. A stream first shows as many
+ * as were asked for.
+ */
 export function openaiDraws(count?: number, usage?: unknown): Script {
   return (response, request) => {
+    const partials = partialsAsked(request.body);
+    if (partials > 0) {
+      const b64_json = png.toString('base64');
+      const shown = Array.from({ length: partials }, (_, partial_image_index) => ({
+        data: { type: 'image_generation.partial_image', b64_json, partial_image_index },
+      }));
+      const completed = { data: { type: 'image_generation.completed', b64_json, usage } };
+      return answerSse([...shown, completed])(response, request);
+    }
     const length = count ?? countAsked(request.body);
     const data = Array.from({ length }, () => ({ b64_json: png.toString('base64') }));
     return answerJson({ created: 1, data, ...(usage !== undefined && { usage }) })(
@@ -85,4 +103,9 @@ const answerPng: Script = (response) => {
 function countAsked(body: unknown): number {
   if (typeof body === 'string') return Number(/name="n"\r\n\r\n(\d+)/.exec(body)?.[1]);
   return (body as { n: number }).n;
+}
+
+function partialsAsked(body: unknown): number {
+  if (typeof body !== 'string') return (body as { partial_images?: number }).partial_images ?? 0;
+  return Number(/name="partial_images"\r\n\r\n(\d+)/.exec(body)?.[1] ?? 0);
 }

@@ -17,6 +17,8 @@ export type PricedImage = {
   readonly size: PixelSize | null;
   readonly quality: ImageTier | null;
   readonly resolution: ImageTier | null;
+  /** Images that are shown while it is drawn. Left out: none. */
+  readonly partials?: number;
 };
 
 const pixelsPerMegapixel = 1_024 * 1_024;

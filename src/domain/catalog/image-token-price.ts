@@ -29,6 +29,12 @@ const tableFactorMax = 2n;
  */
 const lossFactorMax = 10n;
 
+/**
+ * Output tokens of an image that is shown while another is drawn.
+ * https://platform.openai.com/docs/guides/image-generation, from memory, 2026-11-30.
+ */
+const partialTokens = 100;
+
 /** Tokens that the provider may add around a prompt. */
 const promptOverhead = 100;
 
@@ -48,7 +54,8 @@ export function maximumPrice(
   if (tokens === null) return { ...table, request: { listPicos: 0n, upstreamPicos: 0n } };
   const requestPicos =
     picosOf(prompt.upper + promptOverhead, tokens.text) +
-    picosOf(image.inputs.length * inputImageTokensMax, tokens.image);
+    picosOf(image.inputs.length * inputImageTokensMax, tokens.image) +
+    picosOf((image.partials ?? 0) * partialTokens, tokens.output);
   const scaled = (upstreamPicos: Picos) => ({
     listPicos: scaleByFactor(upstreamPicos, factor, price),
     upstreamPicos,
@@ -89,7 +96,9 @@ export function countedPrice(
     usage.inputTokens === 0
       ? (whole.upstreamPicos - drawn.upstreamPicos) * BigInt(delivered)
       : picosOfInput(inputs, tokens);
-  const outputMax = tableFactorMax * drawn.upstreamPicos * BigInt(asked);
+  const outputMax =
+    tableFactorMax * drawn.upstreamPicos * BigInt(asked) +
+    picosOf((image.partials ?? 0) * partialTokens, tokens.output);
   const reportedOutput = picosOf(usage.outputTokens, tokens.output);
   const outputPicos =
     usage.outputTokens === 0

@@ -46,6 +46,8 @@ export type ImageRequest = {
   readonly resolution: ImageResolution | null;
   /** null: the upstream chooses. */
   readonly outputFormat: ImageFormat | null;
+  /** Images to show while it is drawn, at most. Left out: none. */
+  readonly partials?: number;
   readonly responseFormat: 'url' | 'b64_json';
   readonly ignored: readonly string[];
 };

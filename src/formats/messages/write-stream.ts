@@ -84,6 +84,7 @@ class MessageStreamWriter extends AnswerStream {
         this.#searches.push(event);
         return this.#openBlock('search', this.#search!.resultOf(event.found)) + this.#close();
       case 'drawing-start':
+      case 'drawing-partial':
         return '';
       case 'image':
       case 'drawing':

@@ -35,7 +35,8 @@ function readImages(request: ClientRequest): HostedImages | null {
   const limitField = 'max_tool_calls';
   const { max_tool_calls: limit } = body;
   const imagesMax = readSearchLimit(limit, limitField, ' with images');
-  return { ...placed, limitField, imagesMax, inputs: imagesIn(body) };
+  const { stream: isStream } = request;
+  return { ...placed, limitField, imagesMax, inputs: imagesIn(body), isStream };
 }
 
 function imagesIn({ input }: JsonObject): readonly string[] {

@@ -234,6 +234,11 @@ function createDrawingWriter(id: string, prompt: string | null): ItemWriter {
     isMessage: false,
     announced: drawingItem(id, prompt, null),
     write(event) {
+      if (event.type === 'drawing-partial') {
+        const { index, base64 } = event;
+        const fields = { partial_image_index: index, partial_image_b64: base64 };
+        return [['response.image_generation_call.partial_image', fields]];
+      }
       if (event.type === 'drawing') ({ drawn } = event);
       return stepsOf(event, 'response.image_generation_call', 'generating', drawn);
     },

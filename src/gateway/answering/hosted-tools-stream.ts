@@ -3,6 +3,7 @@
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
+import type { DrawingPart, SearchPart } from '../../canonical/own-tools.ts';
 import type { ToolCallPart } from '../../canonical/request.ts';
 import { AnswerCollector } from '../../canonical/answer.ts';
 import { countUsage, mergeUsage } from '../../canonical/usage.ts';
@@ -90,7 +91,7 @@ class ToolPipe {
       for (const call of calls) {
         this.#running = call;
         yield this.#writer.push(startOf(call));
-        const part = await unseen.ownWait(this.#turns.run(call));
+        const part = yield* this.#run(call);
         this.progress.searches = this.#turns.searches;
         this.#running = null;
         yield this.#writer.push(part);
@@ -114,6 +115,31 @@ class ToolPipe {
       }
       ({ chunks } = reply);
       unseen.noteOwnWait();
+    }
+  }
+
+  /** Runs a call of ours, and shows its image while it is drawn. */
+  async *#run(call: ToolCallPart): AsyncGenerator<string, SearchPart | DrawingPart> {
+    const shown: string[] = [];
+    let next = Promise.withResolvers<void>();
+    let isRunning = true;
+    const running = this.#called.call.unseen.ownWait(
+      this.#turns.run(call, (base64) => {
+        shown.push(base64);
+        next.resolve();
+      }),
+    );
+    const end = () => {
+      isRunning = false;
+      next.resolve();
+    };
+    void running.then(end, end);
+    for (let index = 0; ;) {
+      await next.promise;
+      next = Promise.withResolvers();
+      for (const base64 of shown.splice(0))
+        yield this.#writer.push({ type: 'drawing-partial', index: index++, base64 });
+      if (!isRunning) return running;
     }
   }
 

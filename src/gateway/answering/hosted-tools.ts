@@ -43,6 +43,9 @@ type ToolCallStart = Extract<StreamEvent, { type: 'tool-call-start' }>;
 /** A turn of the model that has ended. */
 type Turn = Required<Pick<RelayedAnswer, 'content' | 'usage' | 'outputBytes' | 'stop'>>;
 
+/** Shows an image while it is drawn. */
+type Show = (base64: string) => void;
+
 /** The end of an answer that could not go on. */
 export const cutShort: Stop = { reason: 'length', sequence: null };
 
@@ -178,8 +181,8 @@ export class ToolTurns {
   }
 
   /** Runs a call. The model reads what it gave, or why it failed, which is never charged. */
-  run(call: ToolCallPart): Promise<SearchPart | DrawingPart> {
-    return call.name === imageFunction.name ? this.#draw(call) : this.#search(call);
+  run(call: ToolCallPart, show?: Show): Promise<SearchPart | DrawingPart> {
+    return call.name === imageFunction.name ? this.#draw(call, show) : this.#search(call);
   }
 
   async #search(call: ToolCallPart): Promise<SearchPart> {
@@ -191,10 +194,12 @@ export class ToolTurns {
     return { type: 'search', query, found };
   }
 
-  async #draw(call: ToolCallPart): Promise<DrawingPart> {
+  async #draw(call: ToolCallPart, show?: Show): Promise<DrawingPart> {
     const prompt = readText(call, 'prompt');
     const drawn =
-      prompt === null ? 'no-prompt' : await this.#drawFrom(prompt, readNumbers(call, 'images'));
+      prompt === null
+        ? 'no-prompt'
+        : await this.#drawFrom(prompt, readNumbers(call, 'images'), show);
     const isNamed = this.#own.images!.edit !== null && typeof drawn !== 'string';
     const named = isNamed ? ` It is image ${this.#editable.length}.` : '';
     this.#tell(call, typeof drawn === 'string' ? drawingTexts[drawn] : drawingTexts.done + named);
@@ -208,7 +213,11 @@ export class ToolTurns {
   }
 
   /** `numbers`: of the images to change. */
-  async #drawFrom(prompt: string, numbers: readonly number[]): Promise<DrawingPart['drawn']> {
+  async #drawFrom(
+    prompt: string,
+    numbers: readonly number[],
+    show?: Show,
+  ): Promise<DrawingPart['drawn']> {
     const { caller, running, call, gateway } = this.#first;
     const images = this.#own.images!;
     if (this.#imagesSent >= images.imagesMax || this.#isLeft) return 'too-many';
@@ -218,7 +227,7 @@ export class ToolTurns {
     if (!inputs) return 'no-image';
     this.#imagesSent += 1;
     const drawer = isEdit ? edit : draw!;
-    const drawing = { drawer, prompt, inputs, caller, signals: running.run };
+    const drawing = { drawer, prompt, inputs, show, caller, signals: running.run };
     const { drawn, price, ...lost } = await drawHosted(gateway, drawing);
     if (price) call.drawn.add(price);
     if (edit && typeof drawn !== 'string') this.#editable.push(writeMediaUrl(drawn.source));

@@ -15,6 +15,8 @@ type ToDraw = {
   readonly prompt: string;
   /** The images to change, as addresses and data URLs. None: it draws from text. */
   readonly inputs: readonly string[];
+  /** Shows an image while it is drawn. */
+  readonly show?: ((base64: string) => void) | undefined;
   readonly caller: Caller;
   readonly signals: StopSignals;
 };
@@ -28,7 +30,7 @@ type Drawn = Pick<ImagesMade, 'lostPicos' | 'spoiledPicos'> & {
 /** Never throws because of a provider, or an image to change that cannot be read. */
 export async function drawHosted(
   program: Maker & { readonly images: Pick<ImageFiles, 'enter' | 'readInputs'> },
-  { drawer, prompt, inputs, caller, signals }: ToDraw,
+  { drawer, prompt, inputs, show, caller, signals }: ToDraw,
 ): Promise<Drawn> {
   const { model, factor, ownKey } = drawer;
   const text = prompt.slice(0, promptCharactersMax).toWellFormed();
@@ -46,7 +48,7 @@ export async function drawHosted(
     const routes = findImageRoutes(program.hosts, { model, key: caller.key });
     const drawing = { routes, caller, model, request, ...images, factor, ownKey, signals } as const;
     return result(
-      await makeImages(program, { ...drawing, isBeside: true }),
+      await makeImages(program, { ...drawing, isBeside: true, show }),
       request,
       inputs.length,
     );

@@ -1,6 +1,7 @@
 // Makes the images of one request, with the first route of its model that delivers any, in as many
 // calls as its provider needs.
 import type { UpstreamFailure } from '../../canonical/event.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { ImageModel, ImageRoute, ImageTier, ImageUsage } from '../../terms/image-model.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
@@ -20,6 +21,7 @@ import { withOwner, withoutProvider } from '../calling/failure-message.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
+import { readTaskEvents } from '../tasks/task-call.ts';
 import { modelEnded } from '../retirement-headers.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Hosts } from '../routing/routing.ts';
@@ -67,6 +69,8 @@ type ImagesToMake = Making & {
   readonly signals: StopSignals;
   /** They are drawn beside the calls of a model, whose record has their calls too. Left out: no. */
   readonly isBeside?: true;
+  /** Shows an image while it is drawn. Left out: the request has none. */
+  readonly show?: ImageJob['show'];
 };
 
 export type ImagesMade = MadeCost & {
@@ -88,12 +92,13 @@ export type ImagesMade = MadeCost & {
  */
 export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<ImagesMade> {
   const { hosts, clock, log } = gateway;
-  const { caller, model, request, inputs, mask, signals, isBeside } = asked;
+  const { caller, model, request, inputs, mask, signals, isBeside, show } = asked;
   const job = {
     ...request,
     mode: model.mode,
     images: inputs,
     mask,
+    show,
     signal: signals.running,
     clock,
   };
@@ -183,13 +188,18 @@ async function generate(
   http: ImageHttp,
 ): Promise<ImageJobResult> {
   if (!provider) return sandboxImages.generate(job);
-  const result = await provider.kind.generate(job, { provider, http });
+  const result = await provider.kind.generate(job, { provider, http }).catch(failedStream);
   if (result.kind === 'images') return result;
   const { failure } = result;
   return {
     ...result,
     failure: { ...failure, message: withoutProvider(failure.message, provider) },
   };
+}
+
+function failedStream(error: unknown): ImageJobFailed {
+  if (!(error instanceof UpstreamBroken)) throw error;
+  return { kind: 'failure', failure: error.failure, requestSent: true };
 }
 
 /** Returns HTTP for image providers, over the same connection pools as all calls. */
@@ -200,6 +210,11 @@ export function imageHttpOver(upstreams: Upstreams, trace: TraceContext | null):
       const reply = await upstreams.send({ ...call, trace, timeouts, stream: false });
       if (reply.kind === 'failure' || call.answer === 'json') return reply;
       return { kind: 'bytes', bytes: reply.body as Buffer };
+    },
+    async open({ answer: _, ...call }) {
+      const { timeouts } = call.provider;
+      const reply = await upstreams.send({ ...call, trace, timeouts, stream: true });
+      return reply.kind === 'failure' ? reply : readTaskEvents(reply.chunks);
     },
   };
 }

@@ -60,7 +60,7 @@ const inputsPerImageMax = 4;
 export function offerImages(
   program: { readonly hosts: Hosts; readonly config: Config },
   key: ApiKey,
-  { tool, path, imagesMax: asked, inputs }: HostedImages,
+  { tool, path, imagesMax: asked, inputs, isStream }: HostedImages,
 ): AskedImages | null {
   if (key.scopes !== null && !key.scopes.has('images')) return null;
   const imagesMax = Math.min(asked ?? imagesByDefault, imagesPerRequestMax);
@@ -72,7 +72,7 @@ export function offerImages(
       (model) =>
         model && {
           model,
-          ...readOptions(tool, model),
+          ...readOptions(tool, model, isStream),
           factor: priceFactorFor(program, key, model.id),
           ownKey: ownKeyTermsOf(program),
         },
@@ -162,6 +162,7 @@ const actions: readonly unknown[] = [null, 'auto', 'generate', 'edit'];
 function readOptions(
   tool: JsonObject,
   model: ImageModel,
+  isStream: boolean,
 ): { readonly request: ImageRequest; readonly ignored: readonly string[] } {
   const {
     type: _,
@@ -175,7 +176,16 @@ function readOptions(
   const edited = model.mode === 'text-to-image' ? {} : { images: ['x'], mask };
   const own = { model: model.id, prompt: 'x', response_format: 'b64_json', n: 1 };
   const request = checkImageRequest(parseImageRequest({ ...fields, ...own, ...edited }), model);
-  return { request, ignored: [...request.ignored, ...(partial ? ['partial_images'] : [])] };
+  const partials = Number(partial ?? 0);
+  if (![0, 1, 2, 3].includes(partials))
+    throw invalidRequest('partial_images', 'partial_images must be a whole number from 0 to 3');
+  // Only a price by tokens covers them.
+  const hasPartials = isStream && model.price?.tokens != null;
+  const ignored = partials > 0 && !hasPartials ? ['partial_images'] : [];
+  return {
+    request: { ...request, ...(hasPartials && { partials }) },
+    ignored: [...request.ignored, ...ignored],
+  };
 }
 
 /** Names the fields of an error as those of the tool. */

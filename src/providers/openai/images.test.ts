@@ -157,7 +157,10 @@ describe('failures', () => {
       bounds.push(call.answerBytesMax);
       return connection.http.send(call);
     };
-    await openaiImages.generate(jobFor({ count: 10 }), { ...connection, http: { send } });
+    await openaiImages.generate(jobFor({ count: 10 }), {
+      ...connection,
+      http: { ...connection.http, send },
+    });
     // Three bytes a pixel, a hundredth around them, four characters for three bytes.
     assert.ok(bounds[0]! > 10 * 3_840 * 2_160 * 3 * 1.01 * (4 / 3), `${bounds[0]} bytes`);
   });

@@ -1,6 +1,6 @@
 // OpenAI's image API: generations as JSON, edits as a form, answers as base64, several images in
 // one call. https://platform.openai.com/docs/api-reference/images
-import { isObject, objectOf, listOf, textOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import { readAccountFailure, readOpenAiFailure } from '../account-failure.ts';
@@ -14,9 +14,15 @@ import type {
 } from '../image-provider.ts';
 import { readImageUsage } from './image-usage.ts';
 
-export const openaiImages: ImageProviderKind = imagesWith({ readFailure: readOpenAiFailure });
+export const openaiImages: ImageProviderKind = imagesWith({
+  hasPartials: true,
+  readFailure: readOpenAiFailure,
+});
 /** Below its v1 address. */
-export const azureImages: ImageProviderKind = imagesWith({ prefix: '/openai/v1' });
+export const azureImages: ImageProviderKind = imagesWith({
+  prefix: '/openai/v1',
+  hasPartials: true,
+});
 
 /**
  * GPT models always answer with base64 and refuse the parameter that asks for it. Other hosts of
@@ -32,24 +38,34 @@ const answerBytesMax = 6 * imageAnswerBytesMax;
 type Host = {
   readonly extraFields?: Readonly<Record<string, string>>;
   readonly prefix?: string;
+  readonly hasPartials?: boolean;
   readonly readFailure?: typeof readAccountFailure;
 };
 
 function imagesWith({
   extraFields = {},
   prefix = '',
+  hasPartials,
   readFailure = readAccountFailure,
 }: Host): ImageProviderKind {
   return {
     imagesPerCall: 'many',
     generate: async (job, connection) => {
-      const fields = { ...fieldsOf(job), ...extraFields };
+      const partials = hasPartials && job.partials;
+      const fields = {
+        ...fieldsOf(job),
+        ...extraFields,
+        ...(partials && { stream: true, partial_images: partials }),
+      };
       const written = job.images.length === 0 ? writeGeneration(fields) : writeEdit(fields, job);
-      const reply = await connection.http.send({
+      const call = {
         ...written,
         path: prefix + written.path,
         ...restOf(job, connection, written.headers),
-      });
+      };
+      const { send, open } = connection.http;
+      const reply = await (partials ? open(call) : send(call));
+      if (!('kind' in reply)) return readEvents(reply, job);
       if (reply.kind === 'failure') return failedReply(reply, readFailure);
       return readAnswer(reply.kind === 'answer' ? reply.body : null, job);
     },
@@ -57,7 +73,7 @@ function imagesWith({
 }
 
 type Written = Pick<ImageCall, 'path' | 'headers' | 'body'>;
-type Fields = Readonly<Record<string, string | number>>;
+type Fields = Readonly<Record<string, string | number | boolean>>;
 
 function fieldsOf({ upstreamModel, prompt, count, size, quality, outputFormat }: ImageJob): Fields {
   return {
@@ -113,6 +129,20 @@ function restOf(
     answerBytesMax: Math.min(count * imageAnswerBytesMax, answerBytesMax),
     signal,
   } as const;
+}
+
+/** Of one image. */
+async function readEvents(
+  events: AsyncIterable<JsonObject>,
+  job: ImageJob,
+): Promise<ImageJobResult> {
+  let completed: JsonObject = {};
+  for await (const event of events) {
+    const type = textOf(event.type);
+    if (type.endsWith('.partial_image')) job.show?.(textOf(event.b64_json));
+    if (type.endsWith('.completed')) completed = event;
+  }
+  return readAnswer({ data: [completed], usage: completed.usage }, job);
 }
 
 function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {

@@ -43,6 +43,8 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
     });
     if (drawn.kind === 'unreadable')
       return failed(refusal(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`));
+    for (let shown = 0; shown < (job.partials ?? 0); shown++)
+      job.show?.(drawn.image.bytes.toString('base64'));
     images.push(drawn.image);
   }
   return images.length > 0 ? { kind: 'images', images, unread: 0 } : failed(failureWithStatus(500));
