@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isObject, type JsonObject } from '../src/lib/json.ts';
-import { readTaskEvents } from '../src/gateway/tasks/task-call.ts';
+import { readJsonEvents } from '../src/gateway/calling/read-events.ts';
 import { readTranscript } from '../src/providers/transcriptions/host.ts';
 import { elevenlabs } from '../src/providers/transcriptions/elevenlabs.ts';
 import { gemini } from '../src/providers/transcriptions/gemini.ts';
@@ -58,7 +58,7 @@ async function bodyOf({ file, bytes }: EndpointRecording): Promise<JsonObject | 
     return 'body' in body ? null : body;
   }
   let last: JsonObject = {};
-  for await (const event of readTaskEvents(chunksOf(bytes))) last = event;
+  for await (const event of readJsonEvents(chunksOf(bytes))) last = event;
   assert.equal(last.type, 'transcript.text.done');
   return last;
 }

@@ -46,14 +46,8 @@ type DrawnImage = {
   readonly action: 'generate' | 'edit';
 };
 
-/** `refused`: by the provider, for its prompt. `no-image`: of that number. `unreadable`: the image to change. */
-export type DrawingFailure =
-  | 'no-prompt'
-  | 'no-image'
-  | 'too-many'
-  | 'refused'
-  | 'unreadable'
-  | 'unavailable';
+/** `refused`: by the provider, for its prompt. `unreadable`: an image to change, or there is none. */
+export type DrawingFailure = 'no-prompt' | 'too-many' | 'refused' | 'unreadable' | 'unavailable';
 
 /** A part of an answer that may hold what tools of the gateway gave. */
 export type AnswerPart = AssistantPart | SearchPart | DrawingPart;

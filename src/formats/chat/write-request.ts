@@ -100,7 +100,7 @@ function writeTools(
   ignored: Set<string>,
 ): JsonObject | null {
   if (tools.length === 0) return null;
-  const repeated = target.isOpenAi ? new Set() : repeatedTools(tools);
+  const repeated = target.isOpenAi ? new Set<number>() : repeatedTools(tools);
   for (const index of repeated) ignored.add(`tools[${index}]`);
   return {
     tools: tools

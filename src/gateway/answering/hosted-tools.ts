@@ -224,7 +224,7 @@ export class ToolTurns {
     const { draw, edit } = images;
     const isEdit = edit !== null && (numbers.length > 0 || draw === null);
     const inputs = isEdit ? this.#inputsOf(edit, numbers) : [];
-    if (!inputs) return 'no-image';
+    if (!inputs) return 'unreadable';
     this.#imagesSent += 1;
     const drawer = isEdit ? edit : draw!;
     const drawing = { drawer, prompt, inputs, show, caller, signals: running.run };
@@ -400,10 +400,9 @@ const imageNumbers = 500;
 const drawingTexts: Readonly<Record<DrawingFailure | 'done', string>> = {
   done: 'The image is drawn, and the user sees it.',
   'no-prompt': 'The call needs a prompt.',
-  'no-image': 'There is no image of that number, or these are too many.',
   'too-many': 'The request allows no more images.',
   refused: 'The image was refused because of its prompt.',
-  unreadable: 'The image to change cannot be read.',
+  unreadable: 'An image to change is not there or cannot be read, or these are too many.',
   unavailable: 'Drawing failed.',
 };
 

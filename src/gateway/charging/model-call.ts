@@ -1,5 +1,5 @@
 // A call of a model, as far as its price, its charge and its losses depend on it.
-import type { ImageUnitPrice } from '../../domain/catalog/image-price.ts';
+import type { MadePrice } from '../images/made-cost.ts';
 import type { ImagesRun } from '../../domain/catalog/price.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -25,12 +25,12 @@ export class DrawnImages {
   /** The answer ends behind them, because its next call failed. */
   areLast = false;
 
-  add({ listPicos, upstreamPicos }: ImageUnitPrice): void {
+  add({ listPicos, upstreamPicos, request }: MadePrice): void {
     const before = this.images ?? { count: 0, listPicos: 0n, upstreamPicos: 0n };
     this.images = {
       count: before.count + 1,
-      listPicos: before.listPicos + listPicos,
-      upstreamPicos: before.upstreamPicos + upstreamPicos,
+      listPicos: before.listPicos + listPicos + (request?.listPicos ?? 0n),
+      upstreamPicos: before.upstreamPicos + upstreamPicos + (request?.upstreamPicos ?? 0n),
     };
   }
 }

@@ -1,13 +1,13 @@
 // Draws an image for a model that has called a function for it.
 import { ApiError } from '../../canonical/errors.ts';
 import type { DrawingPart } from '../../canonical/own-tools.ts';
-import type { ImageUnitPrice } from '../../domain/catalog/image-price.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { StopSignals } from '../calling/call-route.ts';
 import type { Caller } from '../request.ts';
 import { promptCharactersMax, type Drawer } from '../routing/own-images.ts';
 import type { ImageFiles } from './image-files.ts';
+import type { MadePrice } from './made-cost.ts';
 import { findImageRoutes, makeImages, type ImagesMade, type Maker } from './image-maker.ts';
 
 type ToDraw = {
@@ -24,7 +24,7 @@ type ToDraw = {
 type Drawn = Pick<ImagesMade, 'lostPicos' | 'spoiledPicos'> & {
   readonly drawn: DrawingPart['drawn'];
   /** null: nothing came. */
-  readonly price: ImageUnitPrice | null;
+  readonly price: MadePrice | null;
 };
 
 /** Never throws because of a provider, or an image to change that cannot be read. */
@@ -68,12 +68,7 @@ function result(made: ImagesMade, request: ImageRequest, inputs: number): Drawn 
     return { drawn: isRefused ? 'refused' : 'unavailable', price: null, ...losses };
   }
   const drawn = describe(made.images[0]!, request, inputs > 0 ? 'edit' : 'generate');
-  const { listPicos = 0n, upstreamPicos = 0n } = price.request ?? {};
-  const whole = {
-    listPicos: price.listPicos + listPicos,
-    upstreamPicos: price.upstreamPicos + upstreamPicos,
-  };
-  return { drawn, price: whole, ...losses };
+  return { drawn, price, ...losses };
 }
 
 function describe(

@@ -21,7 +21,7 @@ import { withOwner, withoutProvider } from '../calling/failure-message.ts';
 import { nextStepAfter } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
-import { readTaskEvents } from '../tasks/task-call.ts';
+import { readJsonEvents } from '../calling/read-events.ts';
 import { modelEnded } from '../retirement-headers.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Hosts } from '../routing/routing.ts';
@@ -211,10 +211,10 @@ export function imageHttpOver(upstreams: Upstreams, trace: TraceContext | null):
       if (reply.kind === 'failure' || call.answer === 'json') return reply;
       return { kind: 'bytes', bytes: reply.body as Buffer };
     },
-    async open({ answer: _, ...call }) {
+    async open(call) {
       const { timeouts } = call.provider;
       const reply = await upstreams.send({ ...call, trace, timeouts, stream: true });
-      return reply.kind === 'failure' ? reply : readTaskEvents(reply.chunks);
+      return reply.kind === 'failure' ? reply : readJsonEvents(reply.chunks);
     },
   };
 }

@@ -56,7 +56,10 @@ export type MadeCost = {
 };
 
 /** By the provider's count of all images; without one, the table's price of each. */
-type MadePrice = ImageUnitPrice & { readonly request?: ImageUnitPrice; readonly version?: string };
+export type MadePrice = ImageUnitPrice & {
+  readonly request?: ImageUnitPrice;
+  readonly version?: string;
+};
 
 export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>): MadeCost {
   const { lost, spoiled, unread, isOwnKey } = made;

@@ -112,12 +112,9 @@ type Wanted = Pick<HostedImages, 'tool' | 'inputs'> & { readonly inputsMost: num
 function findModels(
   { catalog: { images }, providers }: Hosts,
   key: ApiKey,
-  {
-    tool: { model: name, action = null, input_image_mask: mask = null },
-    inputs,
-    inputsMost,
-  }: Wanted,
+  { tool, inputs, inputsMost }: Wanted,
 ): Readonly<Record<'draw' | 'edit', ImageModel | null>> {
+  const { model: name, action = null, input_image_mask: mask = null } = tool;
   if (!actions.includes(action))
     throw invalidRequest('action', 'action must be `auto`, `generate` or `edit`');
   const isConnected = (model: ImageModel) =>
@@ -136,7 +133,8 @@ function findModels(
   const mayEdit = inputs.length > 0 && action !== 'generate' && sibling && !draws(sibling);
   const edit = mayEdit && runs(sibling) && isAllowed(sibling) ? sibling : null;
   const draw = action !== 'edit' && model && draws(model) && runs(model) ? model : null;
-  if (isNamed && !draw && !edit && !(action === 'edit' && inputs.length === 0))
+  const lacksImage = model && action === 'edit' && inputs.length === 0;
+  if (isNamed && !draw && !edit && !lacksImage)
     throw invalidRequest(
       'model',
       `${quoted(name)} draws no images in this way here. Leave it out, or name one that does: GET /v1/models lists the models of type \`image\`.`,
@@ -164,23 +162,17 @@ function readOptions(
   model: ImageModel,
   isStream: boolean,
 ): { readonly request: ImageRequest; readonly ignored: readonly string[] } {
-  const {
-    type: _,
-    action: _action,
-    partial_images: partial,
-    input_image_mask: mask,
-    ...fields
-  } = tool;
+  const { type: _, action: _a, partial_images: partial, input_image_mask: mask, ...fields } = tool;
   if (isObject(mask) && typeof mask.image_url !== 'string')
     throw invalidRequest('mask', 'input_image_mask must have an image_url: no files are kept here');
   const edited = model.mode === 'text-to-image' ? {} : { images: ['x'], mask };
   const own = { model: model.id, prompt: 'x', response_format: 'b64_json', n: 1 };
   const request = checkImageRequest(parseImageRequest({ ...fields, ...own, ...edited }), model);
-  const partials = Number(partial ?? 0);
+  const partials = (partial ?? 0) as number;
   if (![0, 1, 2, 3].includes(partials))
     throw invalidRequest('partial_images', 'partial_images must be a whole number from 0 to 3');
   // Only a price by tokens covers them.
-  const hasPartials = isStream && model.price?.tokens != null;
+  const hasPartials = isStream && (model.price?.tokens ?? null) !== null;
   const ignored = partials > 0 && !hasPartials ? ['partial_images'] : [];
   return {
     request: { ...request, ...(hasPartials && { partials }) },

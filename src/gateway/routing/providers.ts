@@ -96,12 +96,14 @@ type OwnConnection = {
   readonly images: ConnectedImageProvider | null;
 };
 
-type Operators = {
-  readonly byName: ReadonlyMap<string, ConnectedProvider>;
-  readonly images: ReadonlyMap<string, ConnectedImageProvider>;
-};
-
-function connectOwnKeys({ providers }: Config, operators: Operators, parts: Connecting) {
+function connectOwnKeys(
+  { providers }: Config,
+  operators: {
+    readonly byName: ReadonlyMap<string, ConnectedProvider>;
+    readonly images: ReadonlyMap<string, ConnectedImageProvider>;
+  },
+  parts: Connecting,
+) {
   const connected = new LRUCache<string, OwnConnection>({
     max: ownKeysMax,
     dispose: ({ name }, id) => parts.upstreams.retire(name, id),

@@ -11,7 +11,8 @@ import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
 import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { speechHostOf } from '../../providers/speech/index.ts';
 import { speechFormats } from '../../terms/speech.ts';
-import { brokenStream, openTask, readTaskEvents, sendTask } from './task-call.ts';
+import { brokenStream, readJsonEvents } from '../calling/read-events.ts';
+import { openTask, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
 import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
 import { eventsType } from '../answering/output.ts';
@@ -145,7 +146,7 @@ async function* speak(
   const bodies =
     answer === 'json'
       ? [(await sendTask(sending, call)).body]
-      : readTaskEvents(await openTask(sending, { ...call, answer }));
+      : readJsonEvents(await openTask(sending, { ...call, answer }));
   for await (const body of bodies) {
     const piece = host.read(body, job);
     if (!piece) throw unreadable('the audio cannot be read');

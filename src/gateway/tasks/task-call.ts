@@ -1,12 +1,9 @@
 // Sends one request of a model that does not answer conversations, such as an embedding model. What fails
 // throws UpstreamBroken.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
-import { readErrorMessage } from '../../formats/error-message.ts';
-import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
-import { SseOverflow, SseParser } from '../../lib/sse.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
@@ -96,32 +93,4 @@ function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply):
 /** The provider may bill it: it broke off, or we left, when it had the request. */
 export function mayBeBilled({ kind, isBilled }: UpstreamFailure): boolean {
   return kind !== 'status' && isBilled !== false;
-}
-
-export function brokenStream(problem: string): UpstreamBroken {
-  return new UpstreamBroken(makeFailure('broken-stream', problem));
-}
-
-/** Reads server-sent events, each of them JSON. Throws UpstreamBroken, also for one that is an error. */
-export async function* readTaskEvents(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<JsonObject> {
-  try {
-    const parser = new SseParser();
-    for await (const chunk of chunks)
-      for (const event of parser.push(chunk)) yield* readEvent(event);
-    for (const event of parser.end()) yield* readEvent(event);
-  } catch (error) {
-    throw error instanceof SseOverflow ? unreadable(error.message) : error;
-  }
-}
-
-function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> {
-  if (data === '[DONE]') return;
-  const parsed = parseJson(Buffer.from(data));
-  if (!parsed.ok || !isObject(parsed.value))
-    throw unreadable('an event of the stream cannot be read');
-  if (isObject(parsed.value.error))
-    throw brokenStream(readErrorMessage(parsed.value) ?? 'the stream failed');
-  yield parsed.value;
 }

@@ -24,7 +24,8 @@ import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import { eventsType } from '../answering/output.ts';
 import type { Endpoint } from '../stages.ts';
-import { brokenStream, openTask, readTaskEvents, sendTask } from './task-call.ts';
+import { brokenStream, readJsonEvents } from '../calling/read-events.ts';
+import { openTask, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
 
@@ -235,7 +236,7 @@ async function bodyOf(
     const answer = (await sendTask(sending, call)).body;
     return host.read?.(answer) ?? answer;
   }
-  for await (const event of readTaskEvents(
+  for await (const event of readJsonEvents(
     await openTask(sending, { ...call, answer: 'events' }),
   )) {
     if (event.type === 'transcript.text.done') return event;

@@ -131,15 +131,17 @@ function restOf(
   } as const;
 }
 
-/** Of one image. */
+/** Of one image. What it shows beyond what was asked for is left out. */
 async function readEvents(
   events: AsyncIterable<JsonObject>,
   job: ImageJob,
 ): Promise<ImageJobResult> {
   let completed: JsonObject = {};
+  let shown = 0;
   for await (const event of events) {
     const type = textOf(event.type);
-    if (type.endsWith('.partial_image')) job.show?.(textOf(event.b64_json));
+    if (type.endsWith('.partial_image') && shown++ < job.partials!)
+      job.show?.(textOf(event.b64_json));
     if (type.endsWith('.completed')) completed = event;
   }
   return readAnswer({ data: [completed], usage: completed.usage }, job);

@@ -1,0 +1,34 @@
+// Reads server-sent events that are JSON, of other answers than a model's.
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { readErrorMessage } from '../../formats/error-message.ts';
+import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
+import { SseOverflow, SseParser } from '../../lib/sse.ts';
+
+export function brokenStream(problem: string): UpstreamBroken {
+  return new UpstreamBroken(makeFailure('broken-stream', problem));
+}
+
+/** Throws UpstreamBroken, also for one that is an error. */
+export async function* readJsonEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<JsonObject> {
+  try {
+    const parser = new SseParser();
+    for await (const chunk of chunks)
+      for (const event of parser.push(chunk)) yield* readEvent(event);
+    for (const event of parser.end()) yield* readEvent(event);
+  } catch (error) {
+    throw error instanceof SseOverflow ? unreadable(error.message) : error;
+  }
+}
+
+function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> {
+  if (data === '[DONE]') return;
+  const parsed = parseJson(Buffer.from(data));
+  if (!parsed.ok || !isObject(parsed.value))
+    throw unreadable('an event of the stream cannot be read');
+  if (isObject(parsed.value.error))
+    throw brokenStream(readErrorMessage(parsed.value) ?? 'the stream failed');
+  yield parsed.value;
+}
