@@ -444,11 +444,13 @@ test('a stream of an image that breaks off is no image, and free', async () => {
   const broken: Script = (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const data = { type: 'image_generation.partial_image', b64_json: 'AAAA' };
-    response.write(framesText([{ data }]), () => response.destroy());
+    // More than were asked for.
+    response.write(framesText([{ data }, { data }]), () => response.destroy());
   };
   gateway.upstream.on(imagePaths.generations, broken);
   play('on-chat', drawTurn('a'), answerTurn);
   const { reply } = await ask({ stream: true, tools: [{ ...tool, partial_images: 1 }] });
+  assert.equal(reply.text.match(/^event: .*partial_image$/gm)?.length, 1);
   const [image] = imagesIn(await responseOf(reply, true));
   assert.deepEqual([image!['status'], reply.costMicros], ['failed', 2 * turnMicros]);
   assert.deepEqual(

@@ -505,10 +505,10 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
     const held = Number((await chargeOf(usual.reply)).hold_micros) + 10;
     assert.equal(Number(charge.hold_micros), held);
 
+    const usable = script ?? bflTakes(gateway.upstream);
     // Refused or lost, it is free, and nobody's loss; the operator's key has its price.
     for (const failing of [answerCutOff('{'), answerStatus(401)]) {
       await clock.advance(700_000);
-      const usable = script ?? bflTakes(gateway.upstream);
       gateway.upstream.on(host, (response, request) =>
         (usedKey(request) === secret ? failing : usable)(response, request),
       );
@@ -525,6 +525,19 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
     assert.ok(!refused.reply.text.includes(secret));
     await clock.advance(700_000);
     assert.equal((await gateway.balance(own.owner.account)).heldMicros, 0);
+
+    // One that comes after the operator's serves when theirs fail.
+    const late = await customer({ provider, order: 'after' });
+    gateway.upstream.on(host, (response, request) =>
+      (usedKey(request) === late.secret ? usable : answerStatus(401))(response, request),
+    );
+    const last = await askBy(late.key);
+    assert.equal(usedKey(last.asked[0]!), upstreamKey);
+    assert.deepEqual(
+      [last.reply.costMicros, routeOf(last.reply)],
+      [reply.costMicros, `${provider}:own`],
+    );
+    await clock.advance(700_000);
 
     // Nothing of it reaches another account, not by the cache either.
     playImageProviders(gateway.upstream);
