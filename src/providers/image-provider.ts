@@ -116,7 +116,7 @@ export type ImageReply =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | FailedImageReply;
 
-export type FailedImageReply = {
+type FailedImageReply = {
   readonly kind: 'failure';
   readonly failure: UpstreamFailure;
   readonly body: unknown;

@@ -1,7 +1,7 @@
 // Validates the client's body, so that later steps can rely on the schema.
 import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
@@ -43,8 +43,7 @@ export function parseRequest(
     maxOutputTokens: request.max_output_tokens ?? null,
     choices: 1,
     thinkingBudgetTokens: 0,
-    // A tool of the gateway may change its images.
-    ...(body !== shaped && { given: shaped }),
+    ...(body !== shaped && mayEdit(shaped) && { given: shaped }),
     ...(request.generate === false && { isWarmUp: true }),
     ...(isCompaction && { addedText: summaryRequest }),
     ...readAskedTier(request.service_tier),
@@ -83,6 +82,11 @@ function underOwnNames(body: JsonObject): JsonObject {
       text: { ...text, format: isObject(schema) ? { ...typed, ...schema } : typed },
     }),
   };
+}
+
+/** The gateway's tool may change earlier images. Without it they need no memory. */
+function mayEdit({ tools }: JsonObject): boolean {
+  return objectsOf(tools).some(({ type }) => type === 'image_generation');
 }
 
 /** Images of ours, and masks, are sent to no model, so they do not count as input. */
