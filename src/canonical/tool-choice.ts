@@ -1,7 +1,7 @@
 // Refuses a tool choice that the request's tools cannot satisfy. Providers handle it differently;
 // some ignore it.
 import { invalidRequest, quoted } from './errors.ts';
-import type { CanonicalRequest, Tool } from './request.ts';
+import type { CanonicalRequest } from './request.ts';
 
 /**
  * Throws ApiError `invalid_request` for a tool that is not defined, or a required call without
@@ -25,15 +25,5 @@ export function requireChosenTool({
   throw invalidRequest(
     'tool_choice',
     `tool_choice names ${quoted(toolChoice.name)}, which is no tool of this request: ${names}`,
-  );
-}
-
-/** Throws ApiError `invalid_request` for a custom tool, which only OpenAI's formats have. */
-export function requireFunctions(tools: readonly Tool[]): void {
-  const index = tools.findIndex(({ kind }) => kind === 'custom');
-  if (index === -1) return;
-  throw invalidRequest(
-    `tools[${index}]`,
-    `tools[${index}] is a custom (free-form) tool, which this model does not support; use a function with a JSON schema`,
   );
 }

@@ -1,5 +1,6 @@
 // Reads a Responses body at the address of Chat, as Cursor sends it: it becomes a Chat request, so
 // that limits, routes and answers are those of Chat.
+import { requireChosenTool } from '../canonical/tool-choice.ts';
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { chat } from './chat/index.ts';
 import type { ClientFormat, ClientRequest, RequestLimits } from './format.ts';
@@ -26,6 +27,7 @@ function parseResponses(given: JsonObject, limits: RequestLimits): ClientRequest
   const request = responses.parseRequest(given, limits);
   const leftOut = new Set<string>();
   const read = responses.readRequest(request, { leftOut });
+  requireChosenTool(read);
   // Any host's: the route's own is not known yet, and the request is written for it later.
   const host = { maxOutputTokens: 1, thinking: true, isOpenAi: false };
   const { model, stream } = request;

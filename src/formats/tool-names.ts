@@ -10,6 +10,8 @@ export type ToolNameRule = {
   readonly charactersMax: number;
   /** The first character must not be a digit or `-`. */
   readonly startsWithLetter?: true;
+  /** A request whose tools repeat a name is refused. */
+  readonly isUnique?: true;
 };
 
 /** Both functions return an unknown name unchanged. */
@@ -55,23 +57,6 @@ export function fitNamesOf(
     return name;
   });
   return fitToolNames(names, rule);
-}
-
-/**
- * Returns the indexes of tools that repeat an earlier name. OpenAI accepts them; other vendors refuse
- * the request.
- */
-export function repeatedTools(tools: readonly { readonly name: string }[]): ReadonlySet<number> {
-  const names = new Set<string>();
-  const repeated = tools.flatMap(({ name }, index) =>
-    names.size === names.add(name).size ? [index] : [],
-  );
-  return new Set(repeated);
-}
-
-/** Names repeated tools for the list of ignored fields. */
-export function listRepeated(tools: readonly { readonly name: string }[]): string[] {
-  return [...repeatedTools(tools)].map((index) => `tools[${index}]`);
 }
 
 function fits(name: string, { charactersMax, startsWithLetter }: ToolNameRule): boolean {

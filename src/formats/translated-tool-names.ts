@@ -1,25 +1,33 @@
 // Tool names in translation: fitted in the canonical request, restored in the upstream's answer.
 import type { StreamEvent } from '../canonical/event.ts';
-import type { AssistantPart, CanonicalRequest, Message } from '../canonical/request.ts';
+import type { AssistantPart, CanonicalRequest, Message, Tool } from '../canonical/request.ts';
 import { requireChosenTool } from '../canonical/tool-choice.ts';
 import { fitToolNames, type ToolNameRule, type ToolNames } from './tool-names.ts';
 
-/**
- * `names`: null when all fit. Throws ApiError `invalid_request` for a choice of a tool that the
- * request does not define.
- */
-export function fitRequestNames(
-  request: CanonicalRequest,
-  rule: ToolNameRule,
-): { readonly request: CanonicalRequest; readonly names: ToolNames | null } {
+type FittedRequest = {
+  readonly request: CanonicalRequest;
+  /** Null when all fit. */
+  readonly names: ToolNames | null;
+  /** The tools that are left out because they repeat an earlier name: `tools[1]`. */
+  readonly ignored: readonly string[];
+};
+
+/** Throws ApiError `invalid_request` for a choice of a tool that the request does not define. */
+export function fitRequestNames(asked: CanonicalRequest, rule: ToolNameRule): FittedRequest {
+  // Checked here, while the choice still has the client's name for the tool.
+  requireChosenTool(asked);
+  const repeated = rule.isUnique ? repeatedTools(asked.tools) : new Set<number>();
+  const request =
+    repeated.size === 0
+      ? asked
+      : { ...asked, tools: asked.tools.filter((_tool, index) => !repeated.has(index)) };
+  const ignored = [...repeated].map((index) => `tools[${index}]`);
   const { tools, messages, toolChoice } = request;
   const called = messages.flatMap(({ role, content }) =>
     role === 'assistant' ? content.flatMap(namesOf) : [],
   );
   const names = fitToolNames([...tools.map(({ name }) => name), ...called], rule);
-  if (!names) return { request, names };
-  // Checked here, while the choice still has the client's name for the tool.
-  requireChosenTool(request);
+  if (!names) return { request, names, ignored };
   const rename = <T extends { readonly name: string }>(named: T): T => ({
     ...named,
     name: names.toSent(named.name),
@@ -32,7 +40,16 @@ export function fitRequestNames(
       toolChoice: toolChoice?.type === 'tool' ? rename(toolChoice) : toolChoice,
     },
     names,
+    ignored,
   };
+}
+
+function repeatedTools(tools: readonly Tool[]): ReadonlySet<number> {
+  const names = new Set<string>();
+  const repeated = tools.flatMap(({ name }, index) =>
+    names.size === names.add(name).size ? [index] : [],
+  );
+  return new Set(repeated);
 }
 
 export function restoreEventName(event: StreamEvent, names: ToolNames): StreamEvent {

@@ -29,5 +29,7 @@ export function writtenRequest(
     return format.relay.writeRequest(request, target);
   const { toolNames, writeRequest } = upstreamFormats[upstream];
   const read = lowerCustomTools(format.readRequest(request)).request;
-  return writeRequest(fitRequestNames(repairConversation(read), toolNames).request, target);
+  const { request, ignored } = fitRequestNames(repairConversation(read), toolNames);
+  const written = writeRequest(request, target);
+  return { ...written, ignored: [...ignored, ...written.ignored] };
 }

@@ -13,7 +13,7 @@ import {
  * OpenAI's rule, which most hosts copied.
  * https://platform.openai.com/docs/api-reference/chat/create (read 2026-11-23)
  */
-export const toolNames: ToolNameRule = { charactersMax: 64 };
+export const toolNames: ToolNameRule = { charactersMax: 64, isUnique: true };
 
 /** Returns null when all names of the request fit. */
 export function relayedNames(body: JsonObject): ToolNames | null {

@@ -12,7 +12,6 @@ import type {
 import type { Emulated } from '../adapting/emulated.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
-import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { FittedSchema } from '../fit-schema.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
@@ -21,7 +20,6 @@ import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { tierField } from '../service-tiers.ts';
 import { mendSchema } from '../mend-schema.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
-import { repeatedTools } from '../tool-names.ts';
 import { asObjectParameters } from '../tool-parameters.ts';
 import { fitKimiParameters, fitKimiSchema, isKimi } from './kimi-schema.ts';
 import { outputLimitField } from './output-limit.ts';
@@ -29,7 +27,6 @@ import { writeConversation } from './write-conversation.ts';
 
 /** Throws ApiError `invalid_request` on what Chat cannot express if it would change the answer. */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
-  requireChosenTool(request);
   // Many other hosts continue a last assistant message.
   if (target.isOpenAi) refusePrefill(request);
   const ignored = new Set<string>();
@@ -100,12 +97,8 @@ function writeTools(
   ignored: Set<string>,
 ): JsonObject | null {
   if (tools.length === 0) return null;
-  const repeated = target.isOpenAi ? new Set<number>() : repeatedTools(tools);
-  for (const index of repeated) ignored.add(`tools[${index}]`);
   return {
-    tools: tools
-      .filter((_tool, index) => !repeated.has(index))
-      .map((tool) => writeTool(tool, target, ignored)),
+    tools: tools.map((tool) => writeTool(tool, target, ignored)),
     ...(toolChoice ? { tool_choice: writeToolChoice(toolChoice, tools) } : null),
     ...(parallelToolCalls === null ? null : { parallel_tool_calls: parallelToolCalls }),
   };

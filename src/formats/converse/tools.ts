@@ -1,37 +1,27 @@
 // Tools and the choice between them.
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
-import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { listRepeated, repeatedTools, type ToolNameRule } from '../tool-names.ts';
+import type { ToolNameRule } from '../tool-names.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
 
-export const toolNames: ToolNameRule = { charactersMax: 64 };
+export const toolNames: ToolNameRule = { charactersMax: 64, isUnique: true };
 
-/**
- * Adds what is left out to `ignored`. `mark`: writes a mark for the cache. Throws ApiError when the
- * request asks for a tool that it does not define.
- */
+/** Adds what is left out to `ignored`. `mark`: writes a mark for the cache. */
 export function writeTools(
   request: CanonicalRequest,
   mark: (tool: Tool) => readonly JsonObject[],
   ignored: Set<string>,
 ): JsonObject {
   const { tools, toolChoice, parallelToolCalls } = request;
-  requireChosenTool(request);
-  for (const name of listRepeated(tools)) ignored.add(name);
-  const repeated = repeatedTools(tools);
   const isForbidden = toolChoice?.type === 'none';
   const named = namesInHistory(request);
   // Converse has no word for `none`; without tools nothing can be called. But calls of a history must
   // have theirs.
   const offered = isForbidden ? [] : tools;
-  requireFunctions(offered);
   const missing = [...named].filter((name) => !offered.some((tool) => tool.name === name));
   if (tools.length > 0 && parallelToolCalls === false) ignored.add('parallel_tool_calls');
   const specs = [
-    ...offered.flatMap((tool, index) =>
-      repeated.has(index) ? [] : [writeTool(tool, ignored), ...mark(tool)],
-    ),
+    ...offered.flatMap((tool) => [writeTool(tool, ignored), ...mark(tool)]),
     ...missing.map((name) => specOf(tools.find((tool) => tool.name === name) ?? { name })),
   ];
   if (specs.length === 0) return {};

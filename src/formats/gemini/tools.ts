@@ -1,34 +1,31 @@
 // Functions and the choice between them. Schemas go into the field for JSON Schema, because the
 // older field refuses some keywords.
 import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request.ts';
-import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { listRepeated, repeatedTools, type ToolNameRule } from '../tool-names.ts';
+import type { ToolNameRule } from '../tool-names.ts';
 import { asObjectSchema, takesNothing } from '../tool-parameters.ts';
 
 /**
  * Declarations may also contain dots and colons; calls and results may not.
  * https://ai.google.dev/api/caching#FunctionDeclaration (read 2026-11-23)
  */
-export const toolNames: ToolNameRule = { charactersMax: 64, startsWithLetter: true };
+export const toolNames: ToolNameRule = {
+  charactersMax: 64,
+  startsWithLetter: true,
+  isUnique: true,
+};
 
-/** Throws ApiError when the request asks for a tool that it does not define. */
 export function writeTools({ tools, toolChoice }: CanonicalRequest): JsonObject {
-  requireChosenTool({ tools, toolChoice });
-  requireFunctions(tools);
   if (tools.length === 0) return {};
-  const repeated = repeatedTools(tools);
   return {
-    tools: [
-      { functionDeclarations: tools.map(writeTool).filter((_tool, index) => !repeated.has(index)) },
-    ],
+    tools: [{ functionDeclarations: tools.map(writeTool) }],
     ...(toolChoice ? { toolConfig: { functionCallingConfig: writeToolChoice(toolChoice) } } : {}),
   };
 }
 
 /** Lists what Gemini has no field for and the answer does not need. */
 export function ignoredOfTools({ tools, parallelToolCalls }: CanonicalRequest): string[] {
-  const ignored = listRepeated(tools);
+  const ignored: string[] = [];
   if (tools.length > 0 && parallelToolCalls === false) ignored.push('parallel_tool_calls');
   if (tools.some((tool) => tool.strict)) ignored.push('strict');
   return ignored;

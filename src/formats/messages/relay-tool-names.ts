@@ -13,7 +13,7 @@ import {
  * `^[a-zA-Z0-9_-]{1,128}$`, from
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools (read 2026-11-23).
  */
-export const toolNames: ToolNameRule = { charactersMax: 128 };
+export const toolNames: ToolNameRule = { charactersMax: 128, isUnique: true };
 
 /** Returns null when all names of the request fit. */
 export function relayedNames(body: JsonObject): ToolNames | null {

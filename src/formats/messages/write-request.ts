@@ -4,14 +4,12 @@ import type { Emulated } from '../adapting/emulated.ts';
 import { jsonInstruction } from '../adapting/json-object.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { hasCacheMarks } from '../../canonical/cache-control.ts';
-import { requireChosenTool, requireFunctions } from '../../canonical/tool-choice.ts';
 import type { CanonicalRequest, Message, Tool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
 import { fitSchema, type FittedSchema } from '../fit-schema.ts';
-import { listRepeated, repeatedTools } from '../tool-names.ts';
 import { anthropicTable, writeOutputSchema } from '../claude-schema.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
@@ -131,18 +129,12 @@ function writeTools(
   { tools, toolChoice, parallelToolCalls }: CanonicalRequest,
   ignored: string[],
 ): JsonObject {
-  requireChosenTool({ tools, toolChoice });
-  requireFunctions(tools);
   if (tools.length === 0) return {};
   const choice = writeToolChoice(toolChoice, parallelToolCalls);
   const lost = new Set<string>();
   const written = tools.map((tool) => writeTool(tool, lost));
-  ignored.push(...[...lost].map((word) => `tools.${word}`), ...listRepeated(tools));
-  const repeated = repeatedTools(tools);
-  return {
-    tools: written.filter((_tool, index) => !repeated.has(index)),
-    ...(choice ? { tool_choice: choice } : {}),
-  };
+  ignored.push(...[...lost].map((word) => `tools.${word}`));
+  return { tools: written, ...(choice ? { tool_choice: choice } : {}) };
 }
 
 /** Adds to `lost` the schema keywords that move into the description. */

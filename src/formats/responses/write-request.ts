@@ -13,7 +13,6 @@ import type {
 } from '../../canonical/request.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
-import { requireChosenTool } from '../../canonical/tool-choice.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling } from '../model-abilities.ts';
@@ -32,7 +31,6 @@ export const encryptedReasoning = 'reasoning.encrypted_content';
  */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   refusePrefill(request);
-  requireChosenTool(request);
   const { items, ignored } = writeConversation(request);
   const lost = new Set<string>();
   const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : undefined;

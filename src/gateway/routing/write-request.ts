@@ -245,14 +245,19 @@ function writeBody(
     route.kind.customTools && route.format !== 'messages'
       ? { request: read, names: none, ignored: [] }
       : lowerCustomTools(read);
-  const { written, names } = inWordsOf(format.fieldNames, () => {
+  const { written, names, ignored } = inWordsOf(format.fieldNames, () => {
     limitArguments(read.messages);
     const fitted = fitRequestNames(repairConversation(lowered.request), upstreamFormat.toolNames);
-    return { written: upstreamFormat.writeRequest(fitted.request, target), names: fitted.names };
+    return { ...fitted, written: upstreamFormat.writeRequest(fitted.request, target) };
   });
   return {
     ...written,
-    ignored: [...(format.ignoredFields?.(request) ?? []), ...lowered.ignored, ...written.ignored],
+    ignored: [
+      ...(format.ignoredFields?.(request) ?? []),
+      ...lowered.ignored,
+      ...ignored,
+      ...written.ignored,
+    ],
     isTranslated: true,
     loweredTools: lowered.names,
     toolNames: names,
