@@ -5,7 +5,7 @@ import { knownProviders } from '../src/config/known-providers.ts';
 import type { JsonObject } from '../src/lib/json.ts';
 import type { ChatKindName } from '../src/terms/provider-kind.ts';
 import { embeddingHostOf } from '../src/providers/embeddings/index.ts';
-import { encodeAs, readVector, sizeOf } from '../src/providers/embeddings/vectors.ts';
+import { encodeAs, readVector } from '../src/providers/embeddings/vectors.ts';
 import { loadEndpointRecordings, type EndpointRecording } from './support/endpoint-recordings.ts';
 
 /** By a part of the host's name. */
@@ -66,7 +66,7 @@ for (const recording of recordings) {
     const made = form!.read(body, job);
     assert.ok(made, `${path} cannot be read`);
     assert.ok(made.vectors.length > 0);
-    assert.equal(new Set(made.vectors.map(sizeOf)).size, 1);
+    assert.equal(new Set(made.vectors.map(({ length }) => length)).size, 1);
     const counted = recording.usageHeaders === null ? made.tokens : (made.tokens ?? 'header');
     const expected = vendorCount(recording, body);
     if (counted !== 'header') assert.equal(counted, expected);

@@ -7,7 +7,7 @@ import type { EmbeddingInput } from '../../terms/embedding.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { EmbeddingHost, EmbeddingJob } from '../../providers/embeddings/host.ts';
 import { resultBytesMax } from '../../providers/batches/shared.ts';
-import { cut, sizeOf, type Vector } from '../../providers/embeddings/vectors.ts';
+import { cut, type Vector } from '../../providers/embeddings/vectors.ts';
 import { embedInSandbox } from '../../providers/registry.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from '../routing/route.ts';
@@ -143,7 +143,7 @@ function fitSize(
   { dimensions: wanted }: EmbeddingRequest,
   { dimensions }: Model,
 ): readonly Vector[] | null {
-  const sizes = new Set(vectors.map(sizeOf));
+  const sizes = new Set(vectors.map(({ length }) => length));
   const [size = 0, ...others] = sizes;
   if (others.length > 0 || (wanted !== null && size < wanted)) return null;
   if (wanted === null || size === wanted) return vectors;

@@ -44,7 +44,7 @@ function vectorOf(input: EmbeddingInput, dimensions: number): Vector {
   }
   // Opposite moves may leave nothing.
   if (!floats.some(Boolean)) floats[0] = 1;
-  return normalise({ floats });
+  return normalise(floats);
 }
 
 export function wordsOf(text: string): readonly string[] | null {
