@@ -462,7 +462,6 @@ function nameOf(command: Command): string {
   return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
-/** Adds a command, with its arguments. */
 function add(parent: Command, name: string, description: string, ...given: string[]): Command {
   const command = json(parent.command(name).description(description));
   for (const argument of given) command.argument(argument);

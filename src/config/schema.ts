@@ -683,7 +683,6 @@ export type OtlpTarget = {
   headers: Record<string, string>;
 };
 
-/** OpenTelemetry's standard samplers. */
 export const telemetrySamplers = [
   'always_on',
   'always_off',

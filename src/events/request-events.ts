@@ -6,7 +6,6 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { Stop } from '../canonical/stop.ts';
 import type { Usage } from '../canonical/usage.ts';
 
-/** A call of a provider. */
 export type ProviderCall = {
   /** Its name in the configuration. */
   readonly provider: string;

@@ -13,7 +13,6 @@ export type ReplaySource = 'hit' | 'idempotent-replay';
  */
 export class RequestFields {
   readonly requestId: string;
-  /** The client's address. */
   readonly address?: string;
   /** The client's program: `openai-python/2.8`. Never in the log or telemetry. */
   readonly client?: string | undefined;

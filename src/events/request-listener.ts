@@ -3,7 +3,6 @@ import type { RequestEvent } from './request-events.ts';
 import type { RequestFields } from './request-fields.ts';
 import type { RequestSpans } from './request-spans.ts';
 
-/** A request as its listeners see it. */
 export type ObservedRequest = {
   /** The public pattern of its route, of which others are aliases; '': none matched. */
   readonly path: string;

@@ -134,7 +134,6 @@ export function droppedFields({ request }: VerdictTable): string[] {
   return Object.keys(request).filter((name) => request[name]!.rule === 'drop');
 }
 
-/** Merges the fields of several tables. */
 export function joinTables(
   table: VerdictTable,
   ...others: readonly Readonly<Record<string, Fields>>[]

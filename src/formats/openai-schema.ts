@@ -32,13 +32,11 @@ const formats: ReadonlySet<unknown> = new Set(
   'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
 );
 
-/** Fits the schema of structured output. */
 export function fitOpenAiSchema(schema: JsonObject, strict: boolean | null): FittedSchema {
   const mended = mendSchema(schema);
   return strict ? fitSchema(openRoot(mended), openAiStrictTable) : { schema: mended, lost: [] };
 }
 
-/** Fits the parameters of a function. */
 export function fitOpenAiParameters(
   parameters: JsonObject | null,
   strict: boolean | null,

@@ -38,7 +38,6 @@ function namesOf(schema: TSchema): unknown[] {
 
 type Tag = { readonly const?: unknown; readonly anyOf?: readonly Tag[] };
 
-/** One of these words. */
 export function words<Words extends readonly string[]>(...names: Words) {
   return Type.Unsafe<Words[number]>(Type.Union(names.map((name) => Type.Literal(name))));
 }

@@ -45,7 +45,6 @@ export class RequestRecord implements ObservedRequest {
     Object.assign(this.fields, notes);
   }
 
-  /** Tells what has happened. */
   tell(event: RequestEvent): void {
     this.#keep(event);
     this.spans?.keep(event);
@@ -76,7 +75,6 @@ export class RequestRecord implements ObservedRequest {
     }
   }
 
-  /** Notes the error that the client gets. */
   noteError(error: ApiError): void {
     const { code, details, isQuoted } = error;
     const { message, param } = withoutWords(error);

@@ -77,7 +77,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the objects of a list. */
 export function objectsOf(value: unknown): JsonObject[] {
   return listOf(value).filter(isObject);
 }

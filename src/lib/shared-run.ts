@@ -5,7 +5,6 @@ export class SharedRun<Result> {
   readonly #onWaitersGone: (() => void)[] = [];
   #end: { readonly result: Result | null } | null = null;
 
-  /** The number of callers that wait now. */
   get waiters(): number {
     return this.#waiting.size;
   }

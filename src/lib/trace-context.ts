@@ -56,7 +56,6 @@ function readState(tracestate: string): string | null {
   return entries.length === 0 ? null : entries.join(',');
 }
 
-/** Returns the headers of one call. */
 export function traceHeaders({
   traceId,
   spanId = newSpanId(),

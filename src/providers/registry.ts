@@ -30,7 +30,6 @@ export { sandboxImages } from './sandbox/generate-images.ts';
 export { playCount, playExchange } from './sandbox/play-exchange.ts';
 export { searchSandbox } from './sandbox/search.ts';
 
-/** Providers of chat models. */
 export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>> = {
   openai,
   'openai-compatible': openaiCompatible,
@@ -42,7 +41,6 @@ export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>>
   vertex,
 };
 
-/** Providers of web searches. */
 export const searchProviderKinds: Readonly<Record<SearchKindName, SearchProviderKind>> = {
   brave,
   tavily,
@@ -51,7 +49,6 @@ export const searchProviderKinds: Readonly<Record<SearchKindName, SearchProvider
   searxng,
 };
 
-/** Providers of images. */
 export const imageProviderKinds: Readonly<Record<ImageKindName, ImageProviderKind>> = {
   openai: openaiImages,
   'openai-compatible': compatibleImages,

@@ -20,7 +20,6 @@ import type { Answer, Operation, Parameter } from './operation.ts';
 import { header, json, query } from './operation-parts.ts';
 import { requests } from './requests.ts';
 
-/** Descriptions of the tags. */
 export const publicTags = {
   Models: 'Run a model, in the wire format of your choice, or count the tokens of a request.',
   Embeddings: 'Turn texts into vectors, to find what is similar.',
@@ -112,7 +111,6 @@ type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 
   readonly answer: Pick<Answer, 'description' | 'content' | 'headers'>;
 };
 
-/** Describes an endpoint that runs a model. */
 function describeModel({
   content,
   ...operation
@@ -127,7 +125,6 @@ function describeModel({
   };
 }
 
-/** Describes an endpoint that counts the input of a request. */
 function describeCount(
   count: TSchema,
   operation: Partial<Operation> & Pick<Operation, 'id' | 'summary' | 'access'>,

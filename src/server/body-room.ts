@@ -63,7 +63,6 @@ export class BodyRoom {
     return this.#bytes;
   }
 
-  /** The number of bodies that wait. */
   get waiting(): number {
     return this.#queue.size;
   }

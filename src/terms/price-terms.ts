@@ -45,10 +45,8 @@ export type PriceTerms = { readonly list: UnitPrices; readonly upstream: UnitPri
 /** Terms as the ledger stores them, once for all charges that share them. */
 export type KeptPrice = { readonly id: string; readonly terms: string };
 
-/** The priced quantities of a request. */
 type Quantities = { readonly usage: Usage; readonly searches: number; readonly images: number };
 
-/** Returns the cost of a request at these prices. */
 export function costOf(prices: UnitPrices, { usage, searches, images }: Quantities): Micros {
   return roundUpToMicro(
     BigInt(usage.inputTokens) * BigInt(prices.input) +

@@ -37,7 +37,6 @@ export function worthOf({
   return { costMicros, inputTokens: totalInputTokens(usage), outputTokens: usage.outputTokens };
 }
 
-/** The columns of a database row. */
 type WorthColumns = {
   readonly cost_micros: Micros | null;
   readonly input_tokens: number | null;

@@ -25,7 +25,6 @@ export type ThreadSettings = {
   readonly memoryUsed: Float64Array<SharedArrayBuffer>;
 };
 
-/** Functions of the main thread. */
 export type MainCalls = {
   readonly noteListening: (url: string) => void;
   /** Reports why the thread cannot start, in the operator's words. */
@@ -48,7 +47,6 @@ export type MainCalls = {
   readonly settingsState: () => SettingsState;
 };
 
-/** Functions of an HTTP thread. */
 export type ThreadCalls = {
   readonly noteNameAwaited: (ticket: number, isAwaited: boolean) => void;
   /** Notes that another thread booked a loss. */

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { callbackify } from 'node:util';
 import { Client, type QueryConfig, type QueryResult } from 'pg';
 
-/** The server's settings by name. */
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
 type Callback = (error: Error | null, result?: QueryResult) => void;

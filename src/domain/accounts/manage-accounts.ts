@@ -173,7 +173,6 @@ function limitColumnsOf({ allowedAddresses, ...limits }: AccountLimits) {
   return withoutUndefined(columns);
 }
 
-/** The limits of an account's row, as they are listed. */
 export function limitsOf(row: Selectable<Tables['accounts']>) {
   const { requests_per_minute, tokens_per_minute, concurrent_requests } = row;
   const allowed_addresses = readList(row.allowed_addresses);

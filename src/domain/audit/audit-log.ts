@@ -26,7 +26,6 @@ export type Actor = {
   readonly id: string;
   /** The name for people, such as an e-mail address. */
   readonly name: string;
-  /** The client's network address. */
   readonly address: string | null;
 };
 

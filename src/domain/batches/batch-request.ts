@@ -25,7 +25,6 @@ export const BatchRequestSchema = Type.Object({
   ),
 });
 
-/** A line of the file. */
 export const BatchLineSchema = Type.Object({
   custom_id: Type.String({ minLength: 1, maxLength: 512 }),
   method: Type.Literal('POST'),

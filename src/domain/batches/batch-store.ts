@@ -508,7 +508,6 @@ async function inSteps(
   }
 }
 
-/** Erases the results of an account's batches. */
 export async function eraseResults(database: Database, accountId: string): Promise<void> {
   const { read } = database;
   const batches = read.selectFrom('batches').select('id').where('account_id', '=', accountId);

@@ -329,7 +329,6 @@ export function lockAutoTopUp(
     .executeTakeFirst();
 }
 
-/** Returns the newest automatic top-up. */
 export function findLastAttempt(db: Db, accountId: string): Promise<TopUp | undefined> {
   return selectAttempts(db)
     .where('account_id', '=', accountId)

@@ -57,9 +57,7 @@ export type StripeClient = {
   readonly createCheckout: (request: CheckoutRequest) => Promise<Checkout>;
   /** Creates a checkout in which a card is saved and nothing is paid. Throws like `createCheckout`. */
   readonly createCardCheckout: (request: CardCheckoutRequest) => Promise<Checkout>;
-  /** Returns the card that was saved at a checkout. */
   readonly readSavedCard: (checkoutId: string) => Promise<SavedCard>;
-  /** Removes a card from its customer. */
   readonly forgetCard: (cardId: string) => Promise<void>;
   /**
    * Charges a saved card, once however often it is called. Throws, or returns null, when it is unknown

@@ -20,7 +20,6 @@ export type CatalogProblem = {
    * keys.
    */
   readonly problem: 'no-price' | 'no-route';
-  /** The providers of its routes. */
   readonly providers: readonly string[];
 };
 

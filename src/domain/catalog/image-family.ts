@@ -45,7 +45,6 @@ export function readParameters({
   );
 }
 
-/** Returns the tiers that the family's images are priced by. */
 export function tiersOf({ quality, resolution }: FamilyEntry): readonly ImageTier[] {
   return quality?.allowed ?? resolution?.allowed ?? [];
 }

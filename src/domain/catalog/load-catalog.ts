@@ -39,7 +39,6 @@ type BuiltInModel = ModelEntry & {
   readonly checked?: readonly { readonly source: string; readonly date: string }[];
 };
 
-/** Defaults for a new model. */
 const newModel = { maxInputTokens: 128_000, maxOutputTokens: 16_384 } as const;
 
 /** Throws ConfigError for a new model without a route and for an invalid alias. */

@@ -46,7 +46,6 @@ export type BucketRequests = {
    * unreachable or fails.
    */
   readonly send: (request: BucketRequest) => Promise<BucketAnswer>;
-  /** Sends a request and returns its answer as text. */
   readonly sendForText: (request: BucketRequest) => Promise<string>;
   readonly close: () => Promise<void>;
 };

@@ -189,7 +189,6 @@ export function literalKey(key: string): string {
   return key.replaceAll('${', '$${');
 }
 
-/** Returns the text of a file. */
 export function fragmentText(fragment: Fragment, source: string): string {
   const parts = Object.entries(fragment).filter(([, part]) => Object.keys(part).length > 0);
   const document = new Document(Object.fromEntries(parts));

@@ -3,7 +3,6 @@
 import type { Role } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
 
-/** A line of the report. */
 export type Line = {
   readonly kind: 'account' | 'key' | 'provider' | 'model' | 'alias' | 'user' | 'other';
   readonly name: string;

@@ -15,7 +15,6 @@ export async function readKeyOwners(
   return byKey(await ownerRows(read).where('key_id', 'in', keyIds).execute());
 }
 
-/** Returns the owners of all keys, or of one account's. */
 export async function listKeyOwners(
   read: Db,
   accountId: string | null,

@@ -14,7 +14,6 @@ export type Book = {
   readonly ledgers: ReadonlyMap<LedgerId, LedgerState>;
   /** Indexed by `windowKey`; a missing window has nothing settled or held. */
   readonly windows: ReadonlyMap<string, Window>;
-  /** The open holds. */
   readonly holds: ReadonlyMap<string, Hold>;
   /** Earlier entries by id, for recognising a repeated command. */
   readonly entries: ReadonlyMap<string, readonly Entry[]>;
@@ -130,7 +129,6 @@ export function windowsOfEntry(entry: Entry): readonly WindowName[] {
   ];
 }
 
-/** Returns the entry id of an extension. */
 export function extensionId(holdId: string, part: number): string {
   return `${holdId}+${part}`;
 }

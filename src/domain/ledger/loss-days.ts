@@ -20,7 +20,6 @@ export function sumCausedByAccounts(entries: readonly Entry[]): readonly LossDay
   return lossDaysTable.sum(entries.filter((entry) => entry.isCausedByAccount).map(rowOf));
 }
 
-/** Adds a provoked loss to its row. */
 export function addToLossDay(rows: Map<string, LossDayRow>, entry: Entry): void {
   if (entry.isCausedByAccount) lossDaysTable.add(rows, rowOf(entry));
 }

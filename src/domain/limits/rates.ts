@@ -41,7 +41,6 @@ export class Buckets {
     return this.#buckets.size;
   }
 
-  /** Returns the bucket as it is now. */
   read({ id, perMinute }: Budget): Bucket {
     return refill(this.#buckets.get(id), perMinute, this.#nowMs());
   }

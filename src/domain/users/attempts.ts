@@ -7,7 +7,6 @@ import type { Db, Tables } from '../../db/schema.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 
 export type Attempts = {
-  /** The kind of attempt. */
   readonly kind:
     | 'sign-in'
     | 'second-factor'

@@ -31,7 +31,6 @@ import { withCurrentSignatures } from './re-signed-cookies.ts';
 import { librarySecret } from './second-factor-secrets.ts';
 import type { Session } from './session.ts';
 
-/** The HTTP client of a request. */
 export type Client = {
   readonly cookie: string;
   readonly userAgent: string;

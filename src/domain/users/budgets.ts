@@ -11,7 +11,6 @@ export type BudgetTerms = {
 
 type Member = { readonly accountId: string; readonly userId: string };
 
-/** Returns the budgets of an account by user id. */
 export async function readBudgets(
   read: Db,
   accountId: string,

@@ -12,7 +12,6 @@ export type Step = {
   readonly answers: string | null;
 };
 
-/** How a format writes a result. */
 export type ResultShape = {
   /** The field that holds a text, or parts. */
   readonly field: 'content' | 'output';
@@ -77,7 +76,6 @@ function takeCaller(waiting: Waiting | undefined, current: Turn): Turn | undefin
   return waiting.turns[waiting.next++];
 }
 
-/** Writes the result of a call that has none. */
 export function missingResult(callId: string, { textType, write }: ResultShape): JsonObject {
   return write(callId, [{ type: textType, text: '[No result: the call was interrupted.]' }]);
 }

@@ -34,7 +34,6 @@ export class ChoiceContent {
   }
 }
 
-/** A choice of a stream. */
 export class StreamedChoice extends ChoiceContent {
   readonly #callIdPrefix: string;
   #calls: StreamedCalls | null = null;

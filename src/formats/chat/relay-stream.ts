@@ -227,7 +227,6 @@ class ChatStreamRelay extends AnswerStream {
     return true;
   }
 
-  /** Returns the choice as clients need it. */
   readonly #readChoice = (choice: JsonObject): JsonObject => {
     const { message, finish_reason: given } = choice;
     const index = typeof choice.index === 'number' ? choice.index : 0;

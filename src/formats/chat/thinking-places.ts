@@ -19,7 +19,6 @@ export function readPlace(id: unknown): ThinkingPlace | null {
   return textLength === undefined ? null : { textLength: Number(textLength), calls: Number(calls) };
 }
 
-/** Returns the reasoning of an answer with its places. */
 export function placeThinking(content: readonly AssistantPart[]): PlacedThinking[] {
   const placed: PlacedThinking[] = [];
   let place = start;

@@ -49,7 +49,6 @@ class ChatStreamWriter extends AnswerStream {
   readonly #callSignatures = new Map<string, string>();
   #hasRefusal = false;
   #text = { blockStart: 0, length: 0 };
-  /** Citations of the streaming text. */
   #citations: Citation[] = [];
 
   constructor(context: AnswerContext) {

@@ -25,7 +25,6 @@ export function mediaKind({ inlineData, fileData }: Media, path: string): MediaP
   );
 }
 
-/** Checks all media of a conversation. */
 export function checkMedia(contents: readonly Content[]): void {
   for (const [index, { parts }] of contents.entries())
     for (const [place, part] of (parts ?? []).entries())

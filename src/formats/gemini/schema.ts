@@ -104,7 +104,6 @@ const fields = {
   serviceTier: optional(Type.String()),
 };
 
-/** The body of a client's request. */
 export const requestSchema = Type.Object(fields);
 
 /** `model`, `stream` and `alt` come from the path. */

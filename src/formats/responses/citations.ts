@@ -10,7 +10,6 @@ import {
 import type { TextPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject, listOf, textOrNull } from '../../lib/json.ts';
 
-/** Reads the annotations of a text part. */
 export function readAnnotations(annotations: unknown): Pick<TextPart, 'citations'> {
   const citations = listOf(annotations).flatMap((annotation) => readAnnotation(annotation) ?? []);
   return citations.length > 0 ? { citations } : {};

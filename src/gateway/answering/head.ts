@@ -19,7 +19,6 @@ import type { ModelRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
 import { eventsType, type StreamHead } from './output.ts';
 
-/** Returns the context of a call's answer. */
 export function answerContextOf(called: Called): AnswerContext {
   const { asked, call } = called;
   const { attempt } = call;

@@ -49,7 +49,6 @@ type Show = (base64: string) => void;
 /** The end of an answer that could not go on. */
 export const cutShort: Stop = { reason: 'length', sequence: null };
 
-/** The turns of one answer. */
 export class ToolTurns {
   /** The call of the current turn. */
   current: Called;

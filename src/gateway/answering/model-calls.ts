@@ -25,7 +25,6 @@ type Answered<Answer> = {
   readonly stop?: Stop['reason'] | null;
 };
 
-/** A finished call. */
 export type CallResult<Answer> = Answered<Answer> | FailedCall;
 
 /** Makes one call. Call `noteFirstByte` as soon as anything of an answer can be sent. */

@@ -46,7 +46,6 @@ export async function streamAnswer(held: Held): Promise<Outcome> {
   return { ...failed, fail: (error) => sendError({ called, output, pipe }, error) };
 }
 
-/** Relays the stream of one call to the client. */
 type Relay = OpenFrames & {
   readonly called: Called;
   readonly output: Output;

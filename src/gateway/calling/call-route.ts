@@ -15,7 +15,6 @@ type RouteCall = Pick<ProviderCall, 'baseUrl' | 'isStream' | 'number'> & {
   readonly route: RouteName;
 };
 
-/** A route that can be called. */
 export type Callable = Pick<RouteCall, 'route' | 'baseUrl'>;
 
 /** The result of a call. A failure has `failure`; an answer can have any other form. */

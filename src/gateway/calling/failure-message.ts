@@ -37,7 +37,6 @@ const plainErrors = {
   failed: ['upstream_error', 'The provider failed', 'retry'],
 } as const satisfies Record<string, readonly [code: string, what: string, remedy: string]>;
 
-/** Returns the client's error for a failure. */
 export function toApiError(failure: UpstreamFailure): ApiError {
   const { kind, status, ownKeyOf, isUnaffordable, retryAfterSeconds, brokeOff } = failure;
   if (ownKeyOf !== undefined) return ownKeyRefused(ownKeyOf, status);

@@ -153,7 +153,6 @@ export class RouteHealth implements RequestListener {
     });
   }
 
-  /** Notes the end of a call. */
   end(route: RouteName, ending: CallEnding): void {
     this.#change(route, (record) => {
       const wasProbe = record.isProbed && this.#isDue(record);

@@ -54,7 +54,6 @@ export function billOf(
   };
 }
 
-/** Returns what is sold. */
 export function soldBy(called: Called, ended: Ended) {
   const { terms, call } = called;
   const { plan, granted } = terms;
@@ -112,7 +111,6 @@ function imagesOf({ call: { drawn } }: Called): { readonly images?: ImagesRun } 
   return drawn.images ? { images: drawn.images } : {};
 }
 
-/** Returns the use of a failed call. */
 export function failedUse(called: Called, { progress, isWhole = false }: Failed): Used {
   return isWhole || progress.isComplete
     ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })

@@ -40,7 +40,6 @@ export type Payer = {
   readonly tags: readonly string[] | undefined;
 };
 
-/** What is charged. */
 export type Bill = {
   readonly costMicros: Micros;
   readonly terms: PriceTerms;

@@ -21,7 +21,6 @@ type UnseenOptions = {
   readonly tokensPerSecond: number;
 };
 
-/** The unseen output of one call, from its beginning to its end. */
 export class UnseenOutput {
   /** True after the first event of a stream: the model runs. Always true for a whole answer. */
   hasBegun: boolean;

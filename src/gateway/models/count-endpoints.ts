@@ -15,7 +15,6 @@ import { responses } from '../../formats/responses/index.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import type { NamedUrl } from './inline-images.ts';
 
-/** An endpoint that counts. */
 export type CountEndpoint = {
   readonly format: ClientFormat;
   /** Throws ApiError `invalid_request` that names the field. */

@@ -43,7 +43,6 @@ export type Attempt = {
 };
 
 type PlanOptions = {
-  /** The model's active routes. */
   readonly routes: readonly ChosenRoute[];
   readonly tokenPrice: AppliedPrice;
   readonly factor: PriceFactor;

@@ -58,7 +58,6 @@ export function costOfCount(
   );
 }
 
-/** The highest price of a unit. */
 export function highestPrice(price: AppliedPrice, { each, beside = {} }: Size): UnitPrice {
   const { listPicos, upstreamPicos } = costs(price, beside);
   const fee = price.ownKey?.feePicos ?? 0n;

@@ -324,7 +324,6 @@ async function deliver<Request extends TaskRequest, Host, Made>(
   };
 }
 
-/** The price of a call there. */
 function priceOn({ costPpm, name }: ChosenRoute, price: AppliedPrice): AppliedPrice {
   const there = atCost(price, costPpm);
   return name.ownKeyId === undefined ? there : ownKeyPrice(there, { isOwnSearch: false });

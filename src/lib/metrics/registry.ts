@@ -102,7 +102,6 @@ export type Gauge = {
   readonly read: () => Reading | Promise<Reading>;
 };
 
-/** Gauges by name. */
 export type Gauges = Readonly<Record<string, readonly [help: string, read: Gauge['read']]>>;
 
 export class Registry {

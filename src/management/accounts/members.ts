@@ -128,7 +128,6 @@ type Order = {
   readonly inviterRole?: Role;
 };
 
-/** The kept answer. */
 type Kept = {
   readonly shown: NewInvitation;
   /** null: the mail server has it, or there is none to send. */

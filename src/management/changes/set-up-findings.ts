@@ -22,7 +22,6 @@ export type Finding = {
   readonly remedy: string | null;
 };
 
-/** Makes findings of an area. */
 export function findingsOf(area: Finding['area']) {
   const of =
     (level: Finding['level']) =>

@@ -100,7 +100,6 @@ export type OutputOf<E> = E extends { readonly output: infer Schema extends TSch
 /** The input of an endpoint that takes none. */
 type Nothing = Readonly<Record<string, never>>;
 
-/** A query of the dashboard's API. */
 export type QueryOf<E> = E extends { readonly page: TSchema }
   ? (E extends { readonly query: TObject } ? FilterOf<E> : unknown) & PageFields
   : FilterOf<E>;

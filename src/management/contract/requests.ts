@@ -9,7 +9,6 @@ export const requestOutcomes = ['complete', 'cut-off', 'cached', 'replayed', 'fa
 const RequestFilters = {
   ...UsageFilters,
   outcome: Type.Optional(Type.Enum([...requestOutcomes])),
-  /** An error code. */
   code: Type.Optional(Type.String({ maxLength: 64 })),
 };
 

@@ -47,7 +47,6 @@ export function makeInstance(schema: unknown, budget = openBudget()): SchemaInst
   }
 }
 
-/** The budget of one request. */
 export function openBudget(): StepBudget {
   return { steps: stepsMax };
 }

@@ -8,7 +8,6 @@ import { isObject, type JsonObject, parseJson, requestValuesMax } from '../../li
 /** A response that the connection can go on from: its input and output, as items with commas between. */
 export type Turn = { readonly id: string; readonly items: string };
 
-/** A frame that asks for a response. */
 export type CreateFrame = {
   /** Repeated in each frame of the answer; null: none. */
   readonly streamId: string | null;

@@ -68,7 +68,6 @@ export class PostgresStore {
     }
   }
 
-  /** Renews this process's lease. */
   async renewLease(): Promise<void> {
     await this.#lease?.renew(this.#pool);
   }

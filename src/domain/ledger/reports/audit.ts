@@ -329,7 +329,6 @@ function auditCharge(audit: Audit, settlement: Settlement): Problem | null {
   return compareCharge(settlement, charge);
 }
 
-/** Compares a charge with its entries and its price. */
 function compareCharge(
   { entry, reserve }: Omit<Settlement, 'charge'>,
   charge: PricedCharge,

@@ -70,7 +70,6 @@ async function readWindows(
   return [...current, ...older];
 }
 
-/** The stored sums by day. */
 type DaySums = {
   readonly chargeDays: readonly Selectable<Tables['charge_days']>[];
   readonly lossDays: readonly Selectable<Tables['loss_days']>[];

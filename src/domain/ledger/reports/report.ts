@@ -77,7 +77,6 @@ export async function listChargedLedgers(
   return rows.map(({ ledger_id: id }) => id as LedgerId);
 }
 
-/** Adds rows up. */
 export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, 'group'> {
   const sum = (name: Exclude<keyof ReportRow, 'group'>) =>
     rows.reduce((total, row) => total + row[name], 0);

@@ -75,7 +75,6 @@ export async function listStatement(db: Db, query: StatementQuery): Promise<Stat
 
 export type TimedLine = { readonly timeMs: number; readonly line: LineRead };
 
-/** A line with its sort key. */
 type OrderedLine = TimedLine & { readonly seq: number };
 
 /** Sorts after every entry of the day. */
@@ -157,7 +156,6 @@ async function readAdjustments(
   return rows.map((row) => ({ ...adjustmentOf(row), seq: row.seq }));
 }
 
-/** Returns the line of a credit or debit. */
 export function adjustmentOf(row: EntryRow): TimedLine {
   return {
     timeMs: row.created_at_ms,

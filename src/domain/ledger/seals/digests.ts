@@ -39,7 +39,6 @@ class RowsDigest {
   }
 }
 
-/** The digests of a day's rows. */
 export class DayDigests {
   readonly entries = new RowsDigest(entryColumns);
   readonly charges = new RowsDigest(chargeColumns);
