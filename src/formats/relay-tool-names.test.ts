@@ -12,6 +12,7 @@ import type { JsonObject } from '../lib/json.ts';
 import * as messages from './messages/relay-tool-names.ts';
 import * as responses from './responses/relay-tool-names.ts';
 import { relayStream } from './responses/relay-stream.ts';
+import { withFittedNames } from './tool-names.ts';
 
 const long = `${'x'.repeat(150)}.list`;
 const other = `${'x'.repeat(150)}.read`;
@@ -21,7 +22,7 @@ const elsewhere = { name: `${long} is not a tool` };
 const bodies: Readonly<
   Record<
     string,
-    readonly [formats: Pick<typeof chat, 'relayedNames' | 'renameTools'>, body: JsonObject]
+    readonly [formats: Pick<typeof chat, 'renameTools' | 'toolNames'>, body: JsonObject]
   >
 > = {
   chat: [
@@ -106,17 +107,17 @@ const bodies: Readonly<
   ],
 };
 
-for (const [name, [{ relayedNames, renameTools }, body]] of Object.entries(bodies)) {
+for (const [name, [{ renameTools, toolNames: rule }, body]] of Object.entries(bodies)) {
   test(`${name}: only tool names are fitted, and all of them are restored`, () => {
-    const names = relayedNames(body)!;
-    const sent = renameTools(body, names.toSent);
+    const fitted = withFittedNames(body, { written: body, renameTools, rule });
+    const { body: sent, toolNames: names } = fitted;
     const text = JSON.stringify(sent);
     assert.ok(!text.includes(`"${long}"`) && !text.includes(`"${other}"`), text);
     assert.equal(
       text.split(elsewhere.name).length,
       JSON.stringify(body).split(elsewhere.name).length,
     );
-    assert.deepEqual(renameTools(sent, names.toClient), body);
+    assert.deepEqual(renameTools(sent, names!.toClient), body);
     assert.equal(
       renameTools(body, (same) => same),
       body,
@@ -126,9 +127,10 @@ for (const [name, [{ relayedNames, renameTools }, body]] of Object.entries(bodie
 
 test('a Responses stream that echoes the tools and repeats the function’s name has only the client’s names', () => {
   const tools = [{ type: 'function', name: long, parameters: {} }];
-  const toolNames = responses.relayedNames({ tools })!;
+  const { renameTools, toolNames: rule } = responses;
+  const { toolNames } = withFittedNames({ tools }, { written: { tools }, renameTools, rule });
   const context = { ...contextFor({ tools }), toolNames };
-  const sent = toolNames.toSent(long);
+  const sent = toolNames!.toSent(long);
   const response = {
     id: 'resp_1',
     output: [],

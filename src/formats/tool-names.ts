@@ -42,21 +42,28 @@ export function renameNamed(named: JsonObject, rename: Rename): JsonObject {
   return editFields(named, { name: editText(named.name, rename) });
 }
 
-/** Renames tools in every place of a body that names one, on the straight path. */
-type RenameTools = (body: JsonObject, rename: Rename) => JsonObject;
+/** A body on the straight path. `renameTools`: renames tools in every place that names one. */
+type WrittenBody = {
+  readonly written: JsonObject;
+  readonly renameTools: (body: JsonObject, rename: Rename) => JsonObject;
+  readonly rule: ToolNameRule;
+};
 
-/** Fits the names in a body. Returns null when all of them fit. */
-export function fitNamesOf(
-  body: JsonObject,
-  renameTools: RenameTools,
-  rule: ToolNameRule,
-): ToolNames | null {
+/**
+ * Fits the names of a client's body in the one that was written of it. `toolNames`: null when all of
+ * them fit.
+ */
+export function withFittedNames(
+  asked: JsonObject,
+  { written, renameTools, rule }: WrittenBody,
+): { readonly body: JsonObject; readonly toolNames: ToolNames | null } {
   const names: string[] = [];
-  renameTools(body, (name) => {
+  renameTools(asked, (name) => {
     names.push(name);
     return name;
   });
-  return fitToolNames(names, rule);
+  const toolNames = fitToolNames(names, rule);
+  return { body: toolNames ? renameTools(written, toolNames.toSent) : written, toolNames };
 }
 
 function fits(name: string, { charactersMax, startsWithLetter }: ToolNameRule): boolean {

@@ -29,7 +29,7 @@ export function writtenRequest(
     return format.relay.writeRequest(request, target);
   const { toolNames, writeRequest } = upstreamFormats[upstream];
   const read = lowerCustomTools(format.readRequest(request)).request;
-  const { request, ignored } = fitRequestNames(repairConversation(read), toolNames);
-  const written = writeRequest(request, target);
-  return { ...written, ignored: [...ignored, ...written.ignored] };
+  const fitted = fitRequestNames(repairConversation(read), toolNames);
+  const written = writeRequest(fitted.request, target);
+  return { ...written, ignored: [...fitted.ignored, ...written.ignored] };
 }

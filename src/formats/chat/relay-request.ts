@@ -16,7 +16,8 @@ import { readAllowedTools, readStopSequences } from './read-request.ts';
 import { leaveOutUnsent } from './optional-tools.ts';
 import type { ChatRequest } from './schema.ts';
 import { outputLimitField } from './output-limit.ts';
-import { relayedNames, renameTools } from './relay-tool-names.ts';
+import { withFittedNames } from '../tool-names.ts';
+import { renameTools, toolNames } from './relay-tool-names.ts';
 import { relaySchemas } from './relay-tools.ts';
 import { tierField } from '../service-tiers.ts';
 import { pairMessages, repairMessages } from './repair-messages.ts';
@@ -53,10 +54,8 @@ export function relayRequest(
   upstream.messages = messages;
   const lost = new Set<string>();
   const fitted = relaySchemas(upstream, target, lost);
-  const names = relayedNames(body);
   return {
-    body: names ? renameTools(fitted, names.toSent) : fitted,
-    toolNames: names,
+    ...withFittedNames(body, { written: fitted, renameTools, rule: toolNames }),
     ignored: [...ignored, ...leftOut, ...history.ignored, ...lost],
     ...(prefill?.path !== undefined &&
       messages.at(-1)?.[prefill.mark] === true && {

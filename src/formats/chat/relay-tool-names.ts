@@ -1,24 +1,13 @@
 // Tool names on the straight path: fitted in the request, restored in the answer.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editFields, editItems } from '../edit-json.ts';
-import {
-  fitNamesOf,
-  renameNamed,
-  type Rename,
-  type ToolNameRule,
-  type ToolNames,
-} from '../tool-names.ts';
+import { renameNamed, type Rename, type ToolNameRule } from '../tool-names.ts';
 
 /**
  * OpenAI's rule, which most hosts copied.
  * https://platform.openai.com/docs/api-reference/chat/create (read 2026-11-23)
  */
 export const toolNames: ToolNameRule = { charactersMax: 64, isUnique: true };
-
-/** Returns null when all names of the request fit. */
-export function relayedNames(body: JsonObject): ToolNames | null {
-  return fitNamesOf(body, renameTools, toolNames);
-}
 
 /** Renames the tools of a request. */
 export function renameTools(body: JsonObject, rename: Rename): JsonObject {

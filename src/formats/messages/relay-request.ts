@@ -14,7 +14,8 @@ import { ignoredMetadata } from './ignored-fields.ts';
 import { fitSampling, claudeTraits } from '../claude-traits.ts';
 import { leaveOutUnsold } from './optional-tools.ts';
 import { relayHistory, relaySystem } from './relay-history.ts';
-import { relayedNames, renameTools } from './relay-tool-names.ts';
+import { withFittedNames } from '../tool-names.ts';
+import { renameTools, toolNames } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { fitAskedThinking, fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
@@ -56,10 +57,8 @@ export function relayRequest(
   const isClaude = target.model.includes('claude');
   if (!isClaude) dropSafeguards(outgoing, ignored);
   const cacheMarks = limitCacheMarks(outgoing, ignored);
-  const names = relayedNames(body);
   return {
-    body: names ? renameTools(outgoing, names.toSent) : outgoing,
-    toolNames: names,
+    ...withFittedNames(body, { written: outgoing, renameTools, rule: toolNames }),
     ignored,
     ...(isClaude && { cacheMarks }),
   };

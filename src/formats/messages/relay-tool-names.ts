@@ -1,24 +1,13 @@
 // Tool names on the straight path: fitted in the request, restored in the answer.
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editFields, editItems, editText } from '../edit-json.ts';
-import {
-  fitNamesOf,
-  renameNamed,
-  type Rename,
-  type ToolNameRule,
-  type ToolNames,
-} from '../tool-names.ts';
+import { renameNamed, type Rename, type ToolNameRule } from '../tool-names.ts';
 
 /**
  * `^[a-zA-Z0-9_-]{1,128}$`, from
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools (read 2026-11-23).
  */
 export const toolNames: ToolNameRule = { charactersMax: 128, isUnique: true };
-
-/** Returns null when all names of the request fit. */
-export function relayedNames(body: JsonObject): ToolNames | null {
-  return fitNamesOf(body, renameTools, toolNames);
-}
 
 /** Renames the tools of a request. */
 export function renameTools(body: JsonObject, rename: Rename): JsonObject {

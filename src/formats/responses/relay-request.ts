@@ -18,7 +18,8 @@ import { asksForCompaction, readCompaction } from './compaction.ts';
 import { leaveOutUnsold } from './optional-tools.ts';
 import { drawingAsText, isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
-import { relayedNames, renameTools } from './relay-tool-names.ts';
+import { withFittedNames } from '../tool-names.ts';
+import { renameTools, toolNames } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
@@ -55,9 +56,8 @@ export function relayRequest(
   fitToModel(body, target, ignored);
   if (body.tools) body.tools = relayTools(body.tools, ignored);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
-  const names = relayedNames(clientBody);
-  const mended = editAt(body, ['text', 'format', 'schema'], mendSchema);
-  return { body: names ? renameTools(mended, names.toSent) : mended, toolNames: names, ignored };
+  const written = editAt(body, ['text', 'format', 'schema'], mendSchema);
+  return { ...withFittedNames(clientBody, { written, renameTools, rule: toolNames }), ignored };
 }
 
 /** Only OpenAI compacts conversations itself. */
