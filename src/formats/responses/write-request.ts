@@ -14,6 +14,7 @@ import type {
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
+import { withoutNulls } from '../edit-json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling } from '../model-abilities.ts';
 import { tierField } from '../service-tiers.ts';
@@ -33,33 +34,28 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   refusePrefill(request);
   const { items, ignored } = writeConversation(request);
   const lost = new Set<string>();
-  const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : undefined;
+  const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : null;
   const samples = refusedSampling(effortIn(reasoning), target).length === 0;
-  const verbosity = takesVerbosity(target.model) ? request.verbosity : undefined;
-  const body: JsonObject = {
+  const verbosity = (takesVerbosity(target.model) && request.verbosity) || null;
+  const body = withoutNulls({
     model: target.model,
-    ...optionalField('instructions', request.system[0]?.text),
+    instructions: request.system[0]?.text ?? null,
     input: items,
     stream: target.stream,
     store: false,
     max_output_tokens: Math.max(outputTokensMin, target.maxOutputTokens),
-    ...(target.thinking ? { include: [encryptedReasoning] } : {}),
-    ...optionalField('reasoning', reasoning),
-    ...(samples ? writeSampling(request) : {}),
-    ...(request.tools.length > 0
-      ? { tools: request.tools.map((tool) => writeTool(tool, lost)) }
-      : {}),
-    ...optionalField(
-      'tool_choice',
-      request.toolChoice && writeToolChoice(request.toolChoice, request.tools),
-    ),
-    ...optionalField('parallel_tool_calls', request.parallelToolCalls),
-    ...optionalField('text', writeText(request.outputFormat, verbosity, lost)),
-    ...optionalField('safety_identifier', request.endUser),
-    ...optionalField('metadata', request.metadata),
-    ...optionalField('prompt_cache_key', request.promptCacheKey),
+    include: target.thinking ? [encryptedReasoning] : null,
+    reasoning,
+    ...(samples && { temperature: request.temperature, top_p: request.topP }),
+    tools: request.tools.length > 0 ? request.tools.map((tool) => writeTool(tool, lost)) : null,
+    tool_choice: request.toolChoice && writeToolChoice(request.toolChoice, request.tools),
+    parallel_tool_calls: request.parallelToolCalls,
+    text: writeText(request.outputFormat, verbosity, lost),
+    safety_identifier: request.endUser,
+    metadata: request.metadata,
+    prompt_cache_key: request.promptCacheKey,
     ...tierField(target),
-  };
+  });
   if (request.verbosity && !verbosity) ignored.push('verbosity');
   if (hasCacheMarks(request)) ignored.push('cache_control');
   const stopSequences = searchedStops(request.stopSequences);
@@ -68,14 +64,6 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ignored: [...ignored, ...lost, ...listIgnored(request, { samples, thinks: target.thinking })],
     ...(stopSequences.length > 0 && { emulated: { stopSequences } }),
   };
-}
-
-function optionalField(name: string, value: unknown): JsonObject {
-  return value === null || value === undefined ? {} : { [name]: value };
-}
-
-function writeSampling({ temperature, topP }: CanonicalRequest): JsonObject {
-  return { ...optionalField('temperature', temperature), ...optionalField('top_p', topP) };
 }
 
 function listIgnored(
@@ -107,12 +95,12 @@ export function effortIn(reasoning: unknown): Effort | null {
 function writeReasoning(
   reasoning: Reasoning | null,
   { model, refusesSummaries }: UpstreamTarget,
-): JsonObject | undefined {
-  if (!reasoning) return undefined;
+): JsonObject | null {
+  if (!reasoning) return null;
   const summary = refusesSummaries ? null : { summary: 'auto' };
   const wanted = wantedEffort(reasoning);
   const fitted = wanted && fitKnownEffort(wanted, model);
-  if (!fitted) return summary ?? undefined;
+  if (!fitted) return summary;
   return fitted === 'none' ? { effort: fitted } : { effort: fitted, ...summary };
 }
 
@@ -125,23 +113,18 @@ function writeTool(
   lost: Set<string>,
 ): JsonObject {
   if (kind === 'custom') {
-    const format = grammar ? { type: 'grammar', ...grammar } : undefined;
-    return {
-      type: 'custom',
-      name,
-      ...optionalField('description', description),
-      ...optionalField('format', format),
-    };
+    const format = grammar ? { type: 'grammar', ...grammar } : null;
+    return withoutNulls({ type: 'custom', name, description, format });
   }
   const fitted = fitOpenAiParameters(parameters, strict);
   for (const word of fitted.lost) lost.add(`tools.${word}`);
-  return {
+  return withoutNulls({
     type: 'function',
     name,
-    ...optionalField('description', description),
+    description,
     parameters: fitted.schema,
     strict: strict ?? false,
-  };
+  });
 }
 
 function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
@@ -152,36 +135,30 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
 
 function writeText(
   format: CanonicalRequest['outputFormat'],
-  verbosity: Verbosity | undefined,
+  verbosity: Verbosity | null,
   lost: Set<string>,
-): JsonObject | undefined {
-  const fields = {
-    ...optionalField('verbosity', verbosity),
-    ...optionalField('format', writeFormat(format, lost)),
-  };
-  return Object.keys(fields).length === 0 ? undefined : fields;
+): JsonObject | null {
+  const fields = withoutNulls({ verbosity, format: writeFormat(format, lost) });
+  return Object.keys(fields).length === 0 ? null : fields;
 }
 
-function writeFormat(
-  format: CanonicalRequest['outputFormat'],
-  lost: Set<string>,
-): JsonObject | undefined {
+function writeFormat(format: CanonicalRequest['outputFormat'], lost: Set<string>) {
   switch (format.type) {
     case 'text':
-      return undefined;
+      return null;
     case 'json':
       return { type: 'json_object' };
     case 'json-schema': {
       const { name, description, strict } = format;
       const fitted = fitOpenAiSchema(format.schema, strict);
       for (const word of fitted.lost) lost.add(`schema.${word}`);
-      return {
+      return withoutNulls({
         type: 'json_schema',
         name,
         schema: fitted.schema,
-        ...optionalField('description', description),
-        ...optionalField('strict', strict),
-      };
+        description,
+        strict,
+      });
     }
   }
 }
