@@ -54,18 +54,19 @@ const errorTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/**
- * Reads a stream's `error` event. It arrives under HTTP 200, so its type is mapped back to the
- * status that it has outside a stream.
- */
+/** Reads a stream's `error` event. */
 export function readFailure(event: JsonObject): UpstreamFailure {
-  const type = objectOf(event.error).type;
-  const status = typeof type === 'string' ? (upstreamStatuses.get(type) ?? 500) : 500;
+  const status = statusOfError(event.error);
   const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
   return { ...makeFailure(status, message), ...readVendorError(event) };
 }
 
-const upstreamStatuses: ReadonlyMap<string, number> = new Map([
+/** Returns the status that an error under HTTP 200, in a stream or a batch, has by itself. */
+export function statusOfError(error: unknown): number {
+  return upstreamStatuses.get(objectOf(error).type) ?? 500;
+}
+
+const upstreamStatuses: ReadonlyMap<unknown, number> = new Map([
   ...Object.entries(errorTypes).map(([status, type]): [string, number] => [type, Number(status)]),
   ['invalid_request_error', 400],
   ['overloaded_error', 529],

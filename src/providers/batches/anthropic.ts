@@ -2,6 +2,7 @@
 // id was lost is known by its lines, once they have results.
 // https://platform.claude.com/docs/en/api/creating-message-batches
 import { unreadable } from '../../canonical/upstream-broken.ts';
+import { statusOfError } from '../../formats/messages/errors.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
 import { pagesMax, readId, readJsonLines, readList } from './shared.ts';
@@ -28,27 +29,13 @@ export const anthropicBatches: BatchHost = {
   readLine,
 };
 
-/** Statuses of errors, by which the wire format reads them. */
-const statusOf: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
-
 function readLine({ custom_id: customId, result }: JsonObject): RemoteLine | null {
   if (typeof customId !== 'string' || !isObject(result)) return null;
   const { type, message, error } = result;
   if (type === 'succeeded') return { customId, result: { status: 200, body: message } };
   if (type === 'canceled' || type === 'expired') return { customId, result: type };
   if (type !== 'errored') return null;
-  const { error: inner } = objectOf(error);
-  const status = statusOf[String(isObject(inner) ? inner['type'] : '')] ?? 500;
+  const status = statusOfError(objectOf(error).error);
   return { customId, result: { status, body: error } };
 }
 
