@@ -10,9 +10,10 @@ import type { JsonObject } from '../../lib/json.ts';
 /** The client's request with every field's type checked; `null` counts as left out. */
 export type RawImageRequest = {
   readonly body: JsonObject;
+  /** The client's name for the model. */
   readonly model: string;
   readonly prompt: string;
-  /** URLs and data URLs: the body's own array. */
+  /** URLs and data URLs: the body's own array. Taking the images out of it frees the long texts. */
   readonly images: string[];
   /** As an image; null: none. */
   readonly mask: string | null;
@@ -31,23 +32,16 @@ export type RawImageRequest = {
  * A request with all defaults filled in. Has either size and quality, or aspect ratio and
  * resolution.
  */
-export type ImageRequest = {
-  readonly body: JsonObject;
-  /** The client's name for the model. */
-  readonly model: string;
-  readonly prompt: string;
-  /** The body's own array: taking the images out of it frees the long texts. */
-  readonly images: string[];
-  readonly mask: string | null;
+export type ImageRequest = Omit<
+  RawImageRequest,
+  'count' | 'size' | 'quality' | 'resolution' | 'outputFormat'
+> & {
   readonly count: number;
   readonly size: PixelSize | null;
   readonly quality: ImageQuality | null;
-  readonly aspectRatio: string | null;
   readonly resolution: ImageResolution | null;
   /** null: the upstream chooses. */
   readonly outputFormat: ImageFormat | null;
   /** Images to show while it is drawn, at most. Left out: none. */
   readonly partials?: number;
-  readonly responseFormat: 'url' | 'b64_json';
-  readonly ignored: readonly string[];
 };

@@ -1,6 +1,6 @@
 // Usage in Messages: `input_tokens` excludes reads and writes of the prompt cache, `output_tokens`
 // includes thinking.
-import { readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
+import { noUsage, readTokenCount, unlessEmpty, type Usage } from '../../canonical/usage.ts';
 import { readTier } from '../../canonical/service-tier.ts';
 import type { SearchPart } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
@@ -126,13 +126,9 @@ export function writeEstimatedUsage({
   request,
 }: Pick<AnswerContext, 'estimatedInputTokens' | 'request'>): JsonObject {
   return {
-    input_tokens: estimatedInputTokens,
-    cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    ...writeUsage({ ...noUsage, inputTokens: estimatedInputTokens }),
     cache_creation: null,
-    output_tokens: 0,
     output_tokens_details: null,
-    server_tool_use: null,
     ...platformUsage(null, request),
   };
 }
