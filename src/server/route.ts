@@ -17,6 +17,7 @@ export type Route = {
   /** A scope: a key that has it is required. */
   readonly auth: KeyScope | 'optional' | 'none';
   readonly handler: Handler;
+  /** The parameter of the query that may hold the key. */
   readonly queryKey?: QueryKey;
   readonly refusedUnderLoad?: boolean;
   /** Accepts a form as body. */

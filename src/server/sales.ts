@@ -19,25 +19,14 @@ import { searchEndpoint } from '../gateway/sales/search-sale.ts';
 import { speechEndpoint } from '../gateway/tasks/speech-sale.ts';
 import { transcriptionEndpoint } from '../gateway/tasks/transcription-sale.ts';
 import type { Endpoint } from '../gateway/stages.ts';
-import type { QueryKey } from './context.ts';
-import type { ModelInPath } from './google-paths.ts';
+import type { Route } from './route.ts';
 import type { Operation } from '../reference/operation.ts';
 import type { PublicOperation } from '../reference/reference.ts';
 
-type Options = {
+type Options = Pick<Route, 'queryKey' | 'modelInPath' | 'form' | 'isUpload' | 'heavy'> & {
   readonly endpoint: Endpoint;
   /** The scope that the key needs. Default: `run`. */
   readonly auth?: KeyScope;
-  /** The parameter of the query that may hold the key. */
-  readonly queryKey?: QueryKey;
-  /** The path names the model, as Google's do. */
-  readonly modelInPath?: ModelInPath;
-  /** Accepts a form as body. */
-  readonly form?: boolean;
-  /** Its body is a form with a large file. */
-  readonly isUpload?: boolean;
-  /** Keeps its body in memory while it runs: large bodies wait for room before they are read. */
-  readonly heavy?: boolean;
 };
 
 /**

@@ -1,7 +1,7 @@
 // The settings that operators save in the database, with their versions. They are encrypted, because
 // they hold credentials of providers. The newest version is in force.
 import type { SavedSettings } from '../../config/saved-settings.ts';
-import type { Db } from '../../db/schema.ts';
+import type { Db, Tables } from '../../db/schema.ts';
 import { SealedRows } from '../../db/sealed-rows.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 
@@ -19,12 +19,9 @@ export type SettingsVersion = {
   readonly settings: SavedSettings;
 };
 
-export type SettingsVersionListing = {
-  readonly version: number;
-  readonly created_at_ms: number;
-  readonly author: string;
-  readonly note: string;
-};
+type Row = Readonly<Tables['settings_versions']>;
+
+export type SettingsVersionListing = Pick<Row, 'version' | 'created_at_ms' | 'author' | 'note'>;
 
 /** The versions that are kept, to go back to. */
 const versionsMax = 100;
@@ -65,21 +62,10 @@ export function listSettings(db: Db): Promise<SettingsVersionListing[]> {
 }
 
 /** What to write, encrypted before the transaction begins. */
-export type SealedVersion = {
-  readonly version: number;
-  readonly author: string;
-  readonly note: string;
-  readonly rereads_file: 0 | 1;
-  readonly sealed: string;
-  readonly secret_id: string;
-};
+export type SealedVersion = Omit<Row, 'created_at_ms'>;
 
-type NewVersion = SettingsVersion & {
-  readonly author: string;
-  /** What was changed, in a few words. */
-  readonly note: string;
-  readonly rereadsFile?: boolean;
-};
+type NewVersion = SettingsVersion &
+  Pick<Row, 'author' | 'note'> & { readonly rereadsFile?: boolean };
 
 export async function sealVersion(
   secrets: Secrets,

@@ -1,6 +1,5 @@
 // A line of a batch as a request: what it may cost, and its result in the form of the client's API.
 import { type ApiError, invalidRequest } from '../../canonical/errors.ts';
-import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { clientFormatAt } from '../../formats/registry.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { type Micros, zeroMicros } from '../../lib/money.ts';
@@ -12,7 +11,6 @@ import { checkPermission } from '../admission/permitted-model.ts';
 import { namesMediaInside } from '../answering/fetched-images.ts';
 import type { Gateway } from '../gateway.ts';
 import type { BatchRoute, Caller, IncomingRequest, PassedLine } from '../request.ts';
-import type { RequestRecord } from '../request-record.ts';
 import type { FirstCall } from '../charging/offer.ts';
 import type { Endpoint } from '../stages.ts';
 import { readTags } from '../tags.ts';
@@ -24,13 +22,9 @@ export type LineContext = {
   readonly tags: string | undefined;
 };
 
-type Line = {
-  readonly requestId: string;
-  readonly key: ApiKey;
+type Line = Pick<Caller, 'requestId' | 'key' | 'record' | 'arrivedAtMs'> & {
   readonly endpoint: string;
   readonly body: JsonObject;
-  readonly record: RequestRecord;
-  readonly arrivedAtMs: number;
   /** As in Caller; left out: the line is only estimated. */
   readonly nextTurn?: Caller['nextTurn'];
   /** Left out: the line is only estimated. */

@@ -1,18 +1,13 @@
 // Hold ownership on SQLite: all processes share a machine, so a killed process is detected at once,
 // before its lease expires.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Tables } from '../../../db/schema.ts';
 import type { Expire } from '../core.ts';
 import { likelyEndOf, overdueMs, type Owner } from '../lease.ts';
 
 const leaseMs = 60_000;
 
-type OwnerRow = {
-  owner: string;
-  host: string;
-  pid: number;
-  process_started_at_ms: number;
-  expires_at_ms: number;
-};
+type OwnerRow = Tables['hold_owners'];
 
 export class SqliteLease {
   readonly #self: Owner;
