@@ -1,16 +1,12 @@
 // Wires users to accounts, the ledger and e-mail.
 import { auditRowOf } from '../domain/audit/audit-log.ts';
 import { AuditedChanges } from '../domain/audit/audited-changes.ts';
-import type { Config } from '../config/schema.ts';
-import type { Database } from '../db/database.ts';
 import { signUpCreditId, type Ledger } from '../domain/ledger/commands.ts';
 import type { AddressRates } from '../domain/limits/address-rates.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
 import { micros } from '../lib/money.ts';
-import type { Secrets } from '../lib/secrets.ts';
 import type { OwnChangeRow } from '../domain/users/library-adapter.ts';
-import { Authentication } from '../domain/users/authentication.ts';
+import { Authentication, type AuthenticationInput } from '../domain/users/authentication.ts';
 import { createMailer, type Mailer } from '../domain/users/mail.ts';
 import { KnownDevices } from '../domain/users/known-devices.ts';
 import type { CreditOnce, MakeAccount } from '../domain/users/own-account.ts';
@@ -36,15 +32,9 @@ export type Users = {
   readonly creditOnce: CreditOnce;
 };
 
-type UsersInput = {
-  readonly database: Database;
-  readonly secrets: Secrets;
-  readonly config: Config;
+type UsersInput = Omit<AuthenticationInput, 'makeAccount' | 'creditOnce' | 'ownChangeRow'> & {
   readonly ledger: Ledger;
   readonly addressRates: AddressRates;
-  readonly publicUrl: () => string;
-  readonly log: Logger;
-  readonly clock: Clock;
 };
 
 export function openUsers({ ledger, addressRates, ...input }: UsersInput): Users {

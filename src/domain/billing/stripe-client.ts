@@ -22,13 +22,12 @@ type CheckoutRequest = {
 /** Stripe's id, and the URL of the checkout page. */
 export type Checkout = { readonly id: string; readonly url: string };
 
-type CardCheckoutRequest = {
-  readonly accountId: string;
-  readonly email: string;
+type CardCheckoutRequest = Pick<
+  CheckoutRequest,
+  'accountId' | 'email' | 'successUrl' | 'cancelUrl'
+> & {
   /** Whose card it replaces; null: the account has saved none yet. */
   readonly customerId: string | null;
-  readonly successUrl: string;
-  readonly cancelUrl: string;
 };
 
 /** Stripe's ids of a saved card and of its customer, and how owners recognize it. */

@@ -68,16 +68,12 @@ export type LikelyCost = { readonly atOnceMicros: Micros; readonly perSecondMicr
  * Enlarges an open hold under its windows and caps, so that a long answer is held for in steps. The
  * outcome is `held`, or a refusal like a reservation's, which leaves the hold unchanged.
  */
-export type Extend = {
+export type Extend = Pick<Reserve, 'holdId' | 'ledgerId' | 'keyId' | 'budget'> & {
   readonly type: 'extend';
-  readonly holdId: string;
   /** Numbers the extensions of this hold from 1; a repeated number is the same extension. */
   readonly part: number;
-  readonly ledgerId: LedgerId;
-  readonly keyId: string;
   /** In addition to the amount already held. */
   readonly amountMicros: Micros;
-  readonly budget?: Budget;
 };
 
 /**

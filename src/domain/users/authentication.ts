@@ -42,7 +42,7 @@ export type Client = {
 /** `cookies`: lines for `Set-Cookie`. */
 type WithCookies<Result> = { readonly result: Result; readonly cookies: readonly string[] };
 
-type AuthenticationInput = {
+export type AuthenticationInput = {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly config: Config;
