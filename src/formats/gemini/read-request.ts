@@ -3,6 +3,7 @@ import { budgetOfEffort } from '../../canonical/effort.ts';
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import {
   effortLevels,
+  emptyRequest,
   type CanonicalRequest,
   type OutputFormat,
   type Reasoning,
@@ -30,13 +31,13 @@ export function readRequest(
   refuseInexpressible(config);
   const { systemInstruction, toolConfig } = request;
   return {
+    ...emptyRequest,
     system: (systemInstruction?.parts ?? []).flatMap(({ text }) =>
       text ? [{ type: 'text', text }] : [],
     ),
     messages: readConversation(request.contents),
     tools: declarationsOf(request).map(readTool),
     toolChoice: readToolChoice(toolConfig?.functionCallingConfig),
-    parallelToolCalls: null,
     maxOutputTokens: config.maxOutputTokens ?? null,
     temperature: config.temperature ?? null,
     topP: config.topP ?? null,
@@ -47,9 +48,6 @@ export function readRequest(
     stopSequences: (config.stopSequences ?? []).filter((sequence) => sequence !== ''),
     reasoning: readReasoning(config.thinkingConfig),
     outputFormat: readOutputFormat(config),
-    endUser: null,
-    metadata: null,
-    promptCacheKey: null,
     ...(asked.contents.at(-1)?.role === 'model' ? { isPrefilled: true } : {}),
   };
 }
