@@ -306,6 +306,7 @@ test('keys are sorted by spend of the UTC day and month, and by last use', async
   const { account } = client;
   const one = await gateway.makeKey({ account, name: 'One' });
   const two = await gateway.makeKey({ account, name: 'Two' });
+  await clock.advance(1_000);
   const idle = await gateway.makeKey({ account, name: 'Idle' });
   await gateway.makeKey({ name: 'Of another account' });
   const spend = async (key: string, model: string) =>

@@ -116,9 +116,11 @@ async function play(
 }
 
 function checkRefusal(reply: Reply, { status, bytes }: Recording): void {
-  // Google and xAI answer a wrong key with 400.
-  const isKeyRefused = /API_KEY_INVALID|Incorrect API key/.test(bytes.toString('utf8'));
-  const upstreamStatus = isKeyRefused ? 401 : status;
+  // Google and xAI answer a wrong key with 400, and OpenAI an empty account with 429.
+  const isAccounts = /API_KEY_INVALID|Incorrect API key|insufficient_quota/.test(
+    bytes.toString('utf8'),
+  );
+  const upstreamStatus = isAccounts ? 401 : status;
   assert.equal(reply.status, clientStatus[upstreamStatus], reply.text);
   assert.ok(reply.error.message.length > 10);
 }
@@ -132,8 +134,8 @@ async function checkFailure(
   if (reply.status === 200)
     assert.deepEqual([stream, checkStream(client, reply.text).ending], [true, 'error']);
   else {
-    // Groq and OpenRouter say in mid-stream that the request was at fault.
-    const isClients = stream && /"(?:status_)?code":\s*400/.test(bytes.toString('utf8'));
+    // Azure, Groq and OpenRouter say behind a status 200 that the request was at fault.
+    const isClients = /"(?:status|code|status_code)":\s*400/.test(bytes.toString('utf8'));
     assert.ok((isClients ? [400] : [502, 503]).includes(reply.status), reply.text);
   }
   assert.deepEqual(await gateway.usage<Charge>(key, reply.requestId), []);

@@ -29,7 +29,7 @@ after(() => gateway.stop());
 /** The error for a failure before the first byte. */
 function codeOfStatus(status: number): readonly [status: number, code: string] {
   if ([400, 404, 410, 413, 422].includes(status)) return [400, 'invalid_request'];
-  if ([429, 503, 529].includes(status)) return [503, 'upstream_unavailable'];
+  if ([429, 498, 503, 529].includes(status)) return [503, 'upstream_unavailable'];
   if ([408, 504].includes(status)) return [504, 'upstream_timeout'];
   return [502, 'upstream_error'];
 }

@@ -78,7 +78,7 @@ function publisherOf(live: string): 'google' | 'anthropic' {
 }
 
 function labelsOf(customId: string): JsonObject {
-  const line = Number(/\d+$/.exec(customId)![0]);
+  const line = Number(customId.slice(customId.lastIndexOf('_') + 1));
   const [high, low] = [Math.floor(line / labelValues), line % labelValues];
   return { tollgate_thousand: String(high), tollgate_line: String(low) };
 }
