@@ -175,6 +175,7 @@ const talks = {
   },
   chat: {
     model: 'gpt-6-luna',
+    reasoning_effort: 'low',
     tools: [{ type: 'function', function: { ...weather, parameters } }],
     max_completion_tokens: 300,
     messages: [

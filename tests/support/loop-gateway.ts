@@ -82,7 +82,7 @@ export async function startLoopGateway(fields: object = {}): Promise<LoopGateway
       'on-azure-claude': modelOn({ provider: 'azure', model: 'claude-haiku-4-5' }, fields),
       'on-responses': modelOn({ provider: 'openai', api: 'responses' }, fields),
       'on-chat': modelOn({ provider: 'local' }, fields),
-      'on-messages': modelOn({ provider: 'anthropic' }, fields),
+      'on-messages': modelOn({ provider: 'anthropic', model: 'claude-haiku-4-5' }, fields),
       'on-gemini': modelOn({ provider: 'google' }, fields),
     },
   }));
