@@ -401,14 +401,17 @@ test('an image that cannot be changed is free, and told to the model', async () 
   };
   play(
     'on-chat',
-    editTurn({ images: [9] }, { images: [1, 2] }, { images: [3] }, { images: [2] }),
+    editTurn(
+      ...[[9], [0], [-1], [1.5], [1, 2], ['one'], '[1, 2]', {}, [3]].map((images) => ({ images })),
+      { images: 2 },
+    ),
     answerTurn,
   );
   const { reply, asked } = await ask({ input: [...withImages, broken] });
-  const results = chatTurns.readResults(asked.at(-1)!.body as Json).join('\n');
-  assert.match(
-    results,
-    /(?:is not there or cannot be read, or these are too many.*\n.*){3}refused/,
+  const results = chatTurns.readResults(asked.at(-1)!.body as Json);
+  assert.deepEqual(
+    results.map((text) => /too many|refused/.exec(text)?.[0]),
+    [...Array.from({ length: 9 }, () => 'too many'), 'refused'],
   );
   assert.deepEqual([reply.costMicros, await heldMicros()], [2 * turnMicros, 0]);
 });

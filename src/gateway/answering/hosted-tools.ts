@@ -370,7 +370,8 @@ function readText(call: ToolCallPart, name: string): string | null {
 
 function readNumbers(call: ToolCallPart, name: string): readonly number[] {
   const { [name]: list } = writeInput(call.arguments);
-  return Array.isArray(list) ? [...new Set(list.map(Number))] : [];
+  // Some models send a number alone, or the list as a text. NaN is the number of no image.
+  return [...new Set([list ?? []].flat().map(Number))];
 }
 
 /** Earlier turns were complete, so the provider bills them. */
