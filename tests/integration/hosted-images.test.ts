@@ -462,6 +462,33 @@ test('a stream of an image that breaks off is no image, and free', async () => {
   );
 });
 
+test('an image that has come is not lost by what follows it', async () => {
+  const completed = { type: 'image_generation.completed', b64_json: png.toString('base64') };
+  gateway.upstream.on(imagePaths.generations, answerSse([{ data: completed }, 'data: <html>\n\n']));
+  play('on-chat', drawTurn('a'), answerTurn);
+  const { reply } = await ask({ stream: true, tools: [{ ...tool, partial_images: 1 }] });
+  const [image] = imagesIn(await responseOf(reply, true));
+  assert.deepEqual(
+    [image!['status'], reply.costMicros],
+    ['completed', 2 * turnMicros + imageMicros],
+  );
+});
+
+test('an image that is refused while it is drawn is no loss, and told to the model', async () => {
+  const error = { type: 'image_generation_user_error', code: 'moderation_blocked', message: 'No.' };
+  const data = { type: 'error', error };
+  gateway.upstream.on(imagePaths.generations, answerSse([{ event: 'error', data }]));
+  play('on-chat', drawTurn('a'), answerTurn);
+  const { reply, asked } = await ask({ stream: true, tools: [{ ...tool, partial_images: 1 }] });
+  const results = chatTurns.readResults(asked.at(-1)!.body as Json).join();
+  assert.match(results, /refused because of its prompt/);
+  assert.equal(drawings(asked).length, 1);
+  assert.deepEqual(
+    [reply.costMicros, await gateway.lossesOf(reply.requestId)],
+    [2 * turnMicros, []],
+  );
+});
+
 test('a hold covers the dearest edit that the provider may count', async () => {
   // As many tokens as an input image and a prompt can have, and twice the table’s output.
   const usage = {

@@ -25,7 +25,15 @@ import { rowsOf } from '../support/rows.ts';
 import { taskSamples } from '../support/task-samples.ts';
 import { TestClock } from '../support/test-clock.ts';
 import type { RunningApp } from '../support/running-app.ts';
-import { answerJson, answerStatus, type LocalUpstream, type Script } from '../support/upstream.ts';
+import {
+  answerJson,
+  answerSse,
+  answerStatus,
+  framesText,
+  thenReset,
+  type LocalUpstream,
+  type Script,
+} from '../support/upstream.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import { untilNoticed } from '../support/until.ts';
 
@@ -581,6 +589,32 @@ testOn('sqlite', 'an image of an answer is drawn with an own key', async () => {
     assert.equal(usedKey(drawing!) === secret, key === own.key);
   }
 });
+
+testOn(
+  'sqlite',
+  'an image that two routes draw is shown no more often than was asked',
+  async () => {
+    const { key, secret } = await customer({ provider: 'openai' });
+    const partial = { data: { type: 'image_generation.partial_image', b64_json: 'AAAA' } };
+    const breaking = thenReset(framesText([partial]));
+    gateway.upstream.on(imagePaths.generations, (response, request) =>
+      (usedKey(request) === secret ? breaking : openaiDraws())(response, request),
+    );
+    const call = { id: 'c', name: 'generate_image', arguments: { prompt: 'A fox' } };
+    const [draws, ends] = [[call], []].map((calls) =>
+      answerSse(chatTurns.frames({ thought: null, text: 'So.', calls })),
+    );
+    gateway.upstream.on(path, draws!, ends!);
+    const tools = [{ type: 'image_generation', partial_images: 2 }];
+    const body = { model: 'sold', input: 'Draw.', stream: true, tools };
+    const { text } = await gateway.post('/v1/responses', { key, body });
+    assert.deepEqual(text.match(/"partial_image_index":\d/g), [
+      '"partial_image_index":0',
+      '"partial_image_index":1',
+    ]);
+    assert.match(text, /image_generation_call\.completed/);
+  },
+);
 
 testOn('sqlite', 'tokens are counted with an own key, and else with the operator’s', async () => {
   const counting = '/claude/v1/messages/count_tokens';

@@ -28,7 +28,13 @@ function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> 
   const parsed = parseJson(Buffer.from(data));
   if (!parsed.ok || !isObject(parsed.value))
     throw unreadable('an event of the stream cannot be read');
-  if (isObject(parsed.value.error))
-    throw brokenStream(readErrorMessage(parsed.value) ?? 'the stream failed');
-  yield parsed.value;
+  const { error } = parsed.value;
+  if (!isObject(error)) return yield parsed.value;
+  const message = readErrorMessage(error) ?? 'the stream failed';
+  throw error.type === refusedImage
+    ? new UpstreamBroken(makeFailure(400, message))
+    : brokenStream(message);
 }
+
+/** The type of OpenAI's error for a prompt or an image that it refuses. */
+const refusedImage = 'image_generation_user_error';

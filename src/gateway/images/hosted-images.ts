@@ -33,6 +33,11 @@ export async function drawHosted(
   { drawer, prompt, inputs, show, caller, signals }: ToDraw,
 ): Promise<Drawn> {
   const { model, factor, ownKey } = drawer;
+  // All routes together show no more than was asked for.
+  let left = drawer.request.partials ?? 0;
+  const showNext = (base64: string) => {
+    if (left-- > 0) show?.(base64);
+  };
   const text = prompt.slice(0, promptCharactersMax).toWellFormed();
   const request = { ...drawer.request, prompt: text };
   const memory = program.images.enter(caller.key.accountId);
@@ -48,7 +53,7 @@ export async function drawHosted(
     const routes = findImageRoutes(program.hosts, { model, key: caller.key });
     const drawing = { routes, caller, model, request, ...images, factor, ownKey, signals } as const;
     return result(
-      await makeImages(program, { ...drawing, isBeside: true, show }),
+      await makeImages(program, { ...drawing, isBeside: true, show: showNext }),
       request,
       inputs.length,
     );

@@ -131,20 +131,17 @@ function restOf(
   } as const;
 }
 
-/** Of one image. What it shows beyond what was asked for is left out. */
+/** Of one image. Nothing after it can spoil it. */
 async function readEvents(
   events: AsyncIterable<JsonObject>,
   job: ImageJob,
 ): Promise<ImageJobResult> {
-  let completed: JsonObject = {};
-  let shown = 0;
   for await (const event of events) {
     const type = textOf(event.type);
-    if (type.endsWith('.partial_image') && shown++ < job.partials!)
-      job.show?.(textOf(event.b64_json));
-    if (type.endsWith('.completed')) completed = event;
+    if (type.endsWith('.partial_image')) job.show?.(textOf(event.b64_json));
+    if (type.endsWith('.completed')) return readAnswer({ data: [event], usage: event.usage }, job);
   }
-  return readAnswer({ data: [completed], usage: completed.usage }, job);
+  return readAnswer(null, job);
 }
 
 function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {
