@@ -489,6 +489,25 @@ test('an image that is refused while it is drawn is no loss, and told to the mod
   );
 });
 
+test('an answer is cached only if its images and searches did not fail in passing', async () => {
+  const search = callTurn('web_search', 'query', 'q');
+  const tools = [{ type: 'web_search' }, tool];
+  for (const [input, turn, path, status, cached] of [
+    ['Unavailable image', drawTurn('a'), imagePaths.generations, 503, undefined],
+    ['Refused image', drawTurn('a'), imagePaths.generations, 400, 'hit'],
+    ['Unavailable search', search, '/brave/web/search', 500, undefined],
+  ] as const) {
+    gateway.upstream.on(path, answerStatus(status));
+    const again: unknown[] = [];
+    for (let asked = 0; asked < 2; asked++) {
+      play('on-chat', turn, answerTurn);
+      const { reply } = await ask({ input, tools, temperature: 0 });
+      again.push(reply.status, reply.headers['x-service-cache']);
+    }
+    assert.deepEqual(again, [200, undefined, 200, cached], input);
+  }
+});
+
 test('a hold covers the dearest edit that the provider may count', async () => {
   // As many tokens as an input image and a prompt can have, and twice the table’s output.
   const usage = {

@@ -142,7 +142,7 @@ export class ToolTurns {
 
   noteEnd({ kind, status }: UpstreamFailure): void {
     const { gateway, caller, call } = this.#first;
-    call.drawn.areLast = true;
+    call.drawn.isIncomplete = true;
     const facts = { request_id: caller.requestId, kind, upstream_status: status };
     gateway.log.warn(facts, 'an answer ends behind its image, because its next call failed');
   }
@@ -229,6 +229,7 @@ export class ToolTurns {
     const drawing = { drawer, prompt, inputs, show, caller, signals: running.run };
     const { drawn, price, ...lost } = await drawHosted(gateway, drawing);
     if (price) call.drawn.add(price);
+    else if (drawn !== 'refused') call.drawn.isIncomplete = true;
     if (edit && typeof drawn !== 'string') this.#editable.push(writeMediaUrl(drawn.source));
     await this.#bookLoss(lost.lostPicos, 2 * this.#imagesSent);
     await this.#bookLoss(lost.spoiledPicos, 2 * this.#imagesSent + 1, true);
@@ -268,7 +269,10 @@ export class ToolTurns {
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#searchesSent;
     await hold.bookLossBeside({ lossMicros: lossOf(found.lost), callNumber });
-    if (found.kind === 'failure') return 'unavailable';
+    if (found.kind === 'failure') {
+      call.drawn.isIncomplete = true;
+      return 'unavailable';
+    }
     this.searches += 1;
     return found.results.filter(({ url }) => isWithin(sites, url));
   }

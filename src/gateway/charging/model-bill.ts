@@ -62,7 +62,7 @@ export function soldBy(called: Called, ended: Ended) {
   const isWhole =
     ended.ending === 'complete' &&
     !ended.isLimited &&
-    !call.drawn.areLast &&
+    !call.drawn.isIncomplete &&
     !granted.isReduced &&
     !isFallback;
   return { ...billOf(called, ended), kind: 'sold', isWhole } as const;

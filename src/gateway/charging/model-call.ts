@@ -22,8 +22,8 @@ export type ModelTerms = {
 export class DrawnImages {
   /** null: none. */
   images: ImagesRun | null = null;
-  /** The answer ends behind them, because its next call failed. */
-  areLast = false;
+  /** A tool of ours or the call behind it failed, so the answer is none for others. */
+  isIncomplete = false;
 
   add({ listPicos, upstreamPicos, request }: MadePrice): void {
     const before = this.images ?? { count: 0, listPicos: 0n, upstreamPicos: 0n };
