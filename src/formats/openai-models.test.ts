@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { effortLevels } from '../canonical/request.ts';
-import { fitEffort, fitKnownEffort } from './openai-models.ts';
+import { fitEffort, fitKnownEffort, refusesChatTools } from './openai-models.ts';
 
 const known: Readonly<Record<string, string>> = {
   o3: 'low medium high',
@@ -29,6 +29,9 @@ const known: Readonly<Record<string, string>> = {
   'MiniMax-M3': 'none low medium high',
   'mistralai/mistral-small-2603': 'none high',
   'mistral-large-4-0': 'none low medium high',
+  // Deployments at Azure, where names once had no dot.
+  'gpt-35-turbo': 'none low medium high',
+  'gpt-41-mini': 'none low medium high',
 };
 
 for (const [model, efforts] of Object.entries(known)) {
@@ -55,4 +58,11 @@ test('on the straight path a model of another vendor gets the client’s effort'
   assert.equal(fitKnownEffort('medium', 'kimi-k3'), 'low');
   assert.equal(fitKnownEffort('none', 'glm-5.3'), 'low');
   assert.equal(fitKnownEffort('high', 'qwen/qwen3-32b'), null);
+});
+
+test('functions leave Chat for OpenAI’s models from 5.4 on while they think, and for no others', () => {
+  const think = ['gpt-5.5', 'gpt-6-luna', 'openai/gpt-5.4-pro'];
+  for (const model of think) assert.equal(refusesChatTools(null, model), true, model);
+  const others = 'gpt-5.4 gpt-5.3 gpt-35-turbo gpt-41-mini gpt-4o gpt-oss-120b o3 gpt-5.5-chat';
+  for (const model of others.split(' ')) assert.equal(refusesChatTools(null, model), false, model);
 });

@@ -101,9 +101,9 @@ function idOf(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1);
 }
 
-/** Returns 502 for GPT-5.2, and null for other models and for GPTs before 5. */
+/** Returns 502 for GPT-5.2, and null for other models, also Azure's `gpt-35-turbo`, and GPTs before 5. */
 function versionOf(model: string): number | null {
-  const match = /^gpt-(\d+)(?:\.(\d+))?(?![\dk])/.exec(idOf(model));
+  const match = /^gpt-(\d)(?:\.(\d+))?(?![\dk])/.exec(idOf(model));
   return match && Number(match[1]) >= 5 ? Number(match[1]) * 100 + Number(match[2] ?? 0) : null;
 }
 
