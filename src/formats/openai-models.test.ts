@@ -29,6 +29,8 @@ const known: Readonly<Record<string, string>> = {
   'MiniMax-M3': 'none low medium high',
   'mistralai/mistral-small-2603': 'none high',
   'mistral-large-4-0': 'none low medium high',
+  'qwen3-235b-a22b-thinking-2507': 'low medium high',
+  'qwen3.8-plus': 'none low medium high',
   // Deployments at Azure, where names once had no dot.
   'gpt-35-turbo': 'none low medium high',
   'gpt-41-mini': 'none low medium high',

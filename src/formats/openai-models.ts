@@ -79,6 +79,9 @@ const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly 
   [/minimax-m3\.[1-9]/i, [...usual, 'xhigh', 'max']],
   // They think or not: github.com/anomalyco/models.dev/pull/1986 (read 2026-11-30).
   [/mistral-(?:small|medium)|magistral/i, ['none', 'high']],
+  // They always think: docs.qwencloud.com/developer-guides/text-generation/thinking, and
+  // github.com/lobehub/lobehub/issues/8613 (read 2026-11-30).
+  [/qwq|qwen.*-thinking/i, usual],
   // At Groq they think or not: npm `groq-sdk` 1.6. Qwen 3.8 has levels.
   [/^qwen\/qwen3(?:-32b|\.6-27b)$/, ['none']],
 ];
