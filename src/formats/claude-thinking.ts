@@ -107,11 +107,15 @@ function writeNoThinking({ offWord }: ClaudeTraits): WrittenThinking {
     : { ...nothing, thinking: { type: offWord } };
 }
 
-/** Models take `disabled` up to the effort `high`. */
-function writeEffort(effort: Effort, { xhighEffort }: ClaudeTraits, isDisabled: boolean): Effort {
+/** Claude 5 takes `disabled` up to the effort `high`; before, any effort: pydantic/pydantic-ai#7991. */
+function writeEffort(
+  effort: Effort,
+  { xhighEffort, thinksUnasked }: ClaudeTraits,
+  isDisabled: boolean,
+): Effort {
   const usual: readonly Effort[] = ['low', 'medium', 'high'];
   const highest: readonly Effort[] = xhighEffort ? ['xhigh', 'max'] : ['max'];
-  return nearestEffort(effort, isDisabled ? usual : [...usual, ...highest]);
+  return nearestEffort(effort, isDisabled && thinksUnasked ? usual : [...usual, ...highest]);
 }
 
 /** Returns a budget that leaves room for an answer below the limit; null when there is no room. */

@@ -86,6 +86,8 @@ test('a model is asked to think in the words of its generation', () => {
   const shown = { type: 'adaptive', display: 'summarized' };
   const budget = (budget_tokens: number) => ({ ...adaptive, type: 'enabled', budget_tokens });
   const effort = (level: string) => ({ effort: level });
+  const max = { output_config: effort('max') };
+  const off = { thinking: { type: 'disabled' } };
   const cases: readonly (readonly [
     model: string,
     asked: object,
@@ -121,6 +123,9 @@ test('a model is asked to think in the words of its generation', () => {
       { thinking: adaptive, output_config: effort('max') },
     ],
     ['claude-opus-4-6', { output_config: effort('xhigh') }, { output_config: effort('high') }],
+    // Claude 5 alone refuses more than `high` while it must not think.
+    ['claude-opus-4-8', { ...off, ...max }, { ...off, ...max }],
+    ['claude-opus-5', { ...off, ...max }, { ...off, output_config: effort('high') }],
   ];
   const room = { max_tokens: 32_000 };
   const limit = { maxOutputTokens: 32_000 };
