@@ -137,6 +137,20 @@ test('a tool that repeats an earlier name is left out, where vendors refuse it',
     assert.equal((written.tools as object[]).length, 2, JSON.stringify(way));
     assert.deepEqual(ignored, ['tools[2]']);
   }
+  // Each of them by its own place, also behind one that the gateway leaves out.
+  const chatSearch = { type: 'web_search' };
+  const search = { type: 'web_search_20250305', name: 'web_search' };
+  for (const [way, body] of [
+    [
+      { client: 'chat', upstream: 'messages' },
+      { messages: [user], tools: [chatSearch, ...chatTools] },
+    ],
+    [
+      { client: 'messages', upstream: 'chat' },
+      { messages: [user], tools: [search, ...tools] },
+    ],
+  ] as const)
+    assert.deepEqual(sent(way, body).ignored, ['tools[0]', 'tools[3]']);
   const atOpenAi = sent(straight('chat'), { messages: [user], tools: chatTools }, openAi);
   assert.deepEqual([(atOpenAi.body.tools as object[]).length, atOpenAi.ignored], [3, []]);
 });

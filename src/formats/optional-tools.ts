@@ -9,7 +9,7 @@ export type LeanRequest<Body> = {
   readonly leftOut: readonly string[];
 };
 
-export type OptionalTools = {
+type OptionalTools = {
   readonly isLacking: (tool: JsonObject) => boolean;
   /** Returns the tool's name. Left out: the target accepts repeated names. */
   readonly nameOf?: ((tool: JsonObject) => unknown) | undefined;

@@ -31,5 +31,6 @@ export function writtenRequest(
   const read = lowerCustomTools(format.readRequest(request)).request;
   const fitted = fitRequestNames(repairConversation(read), toolNames);
   const written = writeRequest(fitted.request, target);
-  return { ...written, ignored: [...fitted.ignored, ...written.ignored] };
+  const lost = format.ignoredFields?.(request) ?? [];
+  return { ...written, ignored: [...lost, ...fitted.ignored, ...written.ignored] };
 }

@@ -7,8 +7,8 @@ import type { ChatRequest } from './schema.ts';
 const sentKinds: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /**
- * Leaves out tools that no host may be sent, unless the model must use one. `target`: of the straight
- * path. OpenAI accepts tools of one name; DeepSeek and Kimi refuse them.
+ * Leaves out tools that no host may be sent, unless the model must use one, and repeated names.
+ * `target`: of the straight path. OpenAI accepts tools of one name; DeepSeek and Kimi refuse them.
  */
 export function leaveOutUnsent<Body extends ChatRequest>(
   body: Body,
@@ -16,7 +16,7 @@ export function leaveOutUnsent<Body extends ChatRequest>(
 ): LeanRequest<Body> {
   return leaveOutTools(body, {
     isLacking: ({ type }) => !sentKinds.has(type),
-    nameOf: target?.isOpenAi === false ? nameOf : undefined,
+    nameOf: target?.isOpenAi ? undefined : nameOf,
     demandsOther,
   });
 }
