@@ -28,6 +28,7 @@ const { gateway, key, account, play, recordOf, heldMicros, holdOf } = await star
   'on-messages': hostedModel('anthropic', 'claude-sonnet-4-5', unsold),
   'on-responses': hostedModel('openai', 'gpt-5', unsold),
   'sold-elsewhere': hostedModel('openai', 'gpt-5'),
+  'no-functions-in-chat': hostedModel('openai', 'gpt-5.5'),
   'gpt-5-search-api': hostedModel('openai', 'gpt-5-search-api'),
   both: hostedModel('openai', 'gpt-5-search-api', {
     routes: [
@@ -251,12 +252,16 @@ test('refused: a search of several answers, beside a function of its name, or of
 
 test('OpenAI’s search models search in Chat themselves, its others through the gateway', async () => {
   gateway.upstream.on('/v1/chat/completions', answerJson(chatTurns.whole(answerTurn)));
+  play('on-responses', answerTurn);
   const searches = async (name: string) => {
     const { asked } = await ask('chat', { model: name });
-    return (asked[0]!.body as Json)['web_search_options'];
+    const { path, body } = asked[0]!;
+    return [path, (body as Json)['web_search_options']];
   };
-  assert.deepEqual(await searches('gpt-5-search-api'), {});
-  assert.equal(await searches('sold-elsewhere'), undefined);
+  const inChat = '/v1/chat/completions';
+  assert.deepEqual(await searches('gpt-5-search-api'), [inChat, {}]);
+  assert.deepEqual(await searches('sold-elsewhere'), [inChat, undefined]);
+  assert.deepEqual(await searches('no-functions-in-chat'), ['/v1/responses', undefined]);
 });
 
 test('the hold covers our searches behind a route whose provider searches once', async () => {

@@ -10,6 +10,7 @@ import type { Model, Route } from '../../domain/catalog/model.ts';
 import type { OwnKey } from '../../domain/keys/api-key.ts';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import type { ChatRequest } from '../../formats/chat/schema.ts';
+import { lacksSearch } from '../../formats/chat/web-search.ts';
 import { isAskedFor, type OpenedFields } from '../../formats/field-verdicts.ts';
 import { stopSequencesMax } from '../../formats/model-abilities.ts';
 import { refusesChatTools } from '../../formats/openai-models.ts';
@@ -100,14 +101,16 @@ function formatOf(
   { route, model, clientFormat, body }: RouteOfModel,
 ): UpstreamFormatName {
   const formats = formatsAt(kind, route.upstreamModel);
+  const { reasoning_effort: effort = null } = body as Pick<ChatRequest, 'reasoning_effort'>;
+  // The gateway's own search is a function, too.
+  const asksForFunctions =
+    isAskedFor(body.tools) ||
+    (isAskedFor(body.web_search_options) && lacksSearch(route.upstreamModel));
   const isRefused =
     clientFormat === 'chat' &&
     formats.includes('responses') &&
-    isAskedFor(body.tools) &&
-    refusesChatTools(
-      (body as Pick<ChatRequest, 'reasoning_effort'>).reasoning_effort ?? null,
-      route.upstreamModel,
-    );
+    asksForFunctions &&
+    refusesChatTools(effort, route.upstreamModel);
   if (formats.includes(clientFormat) && !isRefused) return clientFormat;
   const [first] = formats;
   const stops = Array.isArray(body.stop_sequences) ? body.stop_sequences.length : 0;
