@@ -31,6 +31,10 @@ const cases: Record<string, [given: unknown, read: object | null]> = {
     },
     { inputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 2, outputTokens: 3 },
   ],
+  'the names of Anthropic, where the total has the cache in the input': [
+    { input_tokens: 100, output_tokens: 5, total_tokens: 105, cache_read_input_tokens: 80 },
+    { inputTokens: 20, cacheReadTokens: 80, outputTokens: 5 },
+  ],
   'the names of Responses': [
     {
       input_tokens: 5,
@@ -328,6 +332,19 @@ test('the charge never exceeds the host’s own counts, and each token is in one
   );
 });
 
+test('under the names of other formats neither, but for a cache that cannot be inside the input', () => {
+  fc.assert(
+    fc.property(anyUsage, ({ prompt_tokens: input, completion_tokens: output, ...rest }) => {
+      const usage = { input_tokens: input, output_tokens: output, ...rest };
+      const read = readUsage({ usage }) ?? noUsage;
+      const { cache_read_input_tokens: cached, total_tokens: total = Infinity } = rest;
+      const most = Math.max(total, input + output, cached > input ? input + cached + output : 0);
+      const charged = totalInputTokens(read) + read.outputTokens;
+      assert.ok(charged >= input + output && charged <= most, `${charged} of ${most}`);
+    }),
+  );
+});
+
 test('what is shown is what is charged, read in OpenAI’s way', () => {
   fc.assert(
     fc.property(
@@ -346,6 +363,12 @@ test('what is shown is what is charged, read in OpenAI’s way', () => {
       },
     ),
   );
+});
+
+test('counts under other names are shown under those that clients read, too', () => {
+  const usage = { input_tokens: 5, output_tokens: 3 };
+  const names = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
+  assert.deepEqual(showUsage(usage, readUsage({ usage })!), { ...usage, ...names });
 });
 
 test('a usage that is charged as it stands is shown as it stands', () => {

@@ -79,9 +79,10 @@ export function showUsage(reported: unknown, charged: Usage): JsonObject {
     reasoning === charged.reasoningTokens;
   if (!isSplitAlike) return written;
   const { prompt_tokens, completion_tokens, total_tokens } = written;
+  // Under these names: clients know no others.
   const isSame =
-    counts.prompt === prompt_tokens &&
-    counts.completion === completion_tokens &&
+    reported.prompt_tokens === prompt_tokens &&
+    reported.completion_tokens === completion_tokens &&
     (counts.total ?? total_tokens) === total_tokens;
   const shown = shownUsage(reported) as JsonObject;
   return isSame ? shown : { ...shown, prompt_tokens, completion_tokens, total_tokens };
@@ -130,10 +131,13 @@ function readCounts(usage: JsonObject): Counts {
       for (const place of [usage, inside]) most = Math.max(most, readTokenCount(place[name]) ?? 0);
     return most;
   };
+  const completion = readTokenCount(usage.completion_tokens ?? usage.output_tokens) ?? 0;
+  const total = readTokenCount(usage.total_tokens);
   return {
-    prompt: readTokenCount(usage.prompt_tokens) ?? otherInput(usage),
-    completion: readTokenCount(usage.completion_tokens ?? usage.output_tokens) ?? 0,
-    total: readTokenCount(usage.total_tokens),
+    prompt:
+      readTokenCount(usage.prompt_tokens) ?? otherInput(usage, (total ?? Infinity) - completion),
+    completion,
+    total,
     cacheRead: largest(input, cacheReadNames),
     cacheWrite: largest(input, cacheWriteNames),
     audio: isObject(input) ? (readTokenCount(input.audio_tokens) ?? 0) : 0,
@@ -141,11 +145,15 @@ function readCounts(usage: JsonObject): Counts {
   };
 }
 
-/** Layers over other formats may keep their names: Anthropic's input is without what it caches. */
-function otherInput(usage: JsonObject): number {
+/**
+ * Layers over other formats may keep their names. Anthropic's input is without what it caches, unless the total
+ * has no room for that. `most`: the input in the total.
+ */
+function otherInput(usage: JsonObject, most: number): number {
   const count = (name: string) => readTokenCount(usage[name]) ?? 0;
   const input = count('input_tokens');
-  return input + count('cache_read_input_tokens') + count('cache_creation_input_tokens');
+  const cached = count('cache_read_input_tokens') + count('cache_creation_input_tokens');
+  return cached <= input && input + cached > most ? input : input + cached;
 }
 
 /** OpenAI, Anthropic, Mistral and DeepSeek; Together and Moonshot send the first at the top. */
