@@ -140,6 +140,16 @@ const usages: Record<string, [first: unknown, last: unknown, read: Partial<Usage
     { output_tokens: 9, cache_read_input_tokens: 0, cached_tokens: 200 },
     { inputTokens: 30, cacheReadTokens: 200, outputTokens: 9 },
   ],
+  'the start alone tells of it in Kimi’s words': [
+    { input_tokens: 230, cached_tokens: 200 },
+    { input_tokens: 230, output_tokens: 9 },
+    { inputTokens: 30, cacheReadTokens: 200, outputTokens: 9 },
+  ],
+  'the end alone tells of it in Kimi’s words, without the input': [
+    { input_tokens: 230, cached_tokens: 0 },
+    { cached_tokens: 200, output_tokens: 9 },
+    { inputTokens: 30, cacheReadTokens: 200, outputTokens: 9 },
+  ],
   'the end tells of it in Kimi’s words': [
     { input_tokens: 230, output_tokens: 0 },
     { input_tokens: 230, cached_tokens: 200, output_tokens: 9 },

@@ -178,7 +178,7 @@ class MessageStreamRelay extends AnswerStream {
     const usage = inOwnWords(event.usage);
     if (isObject(delta) && Array.isArray(delta.safeguard_results))
       this.#verdicts = delta.safeguard_results;
-    this.#usage.update(usage);
+    this.#usage.update(event.usage);
     this.progress.usage = this.#usage.soFar;
     this.progress.searches = readSearches(usage) ?? this.progress.searches;
     if (isObject(delta) && typeof delta.stop_reason === 'string') {

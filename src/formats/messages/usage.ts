@@ -79,15 +79,13 @@ export class StreamUsage {
   /** Has no output until the stream has sent a total. */
   soFar: Usage | null = null;
 
-  start(reported: unknown): void {
-    const usage = inOwnWords(reported);
+  start(usage: unknown): void {
     if (!isObject(usage)) return;
     this.#merged = { ...usage };
     this.#readMerged();
   }
 
-  update(reported: unknown): void {
-    const usage = inOwnWords(reported);
+  update(usage: unknown): void {
     if (!isObject(usage)) return;
     const countsInput = inputCounts.some((name) => (readTokenCount(usage[name]) ?? 0) > 0);
     const cachedBefore = cachedTokens(this.#merged);
