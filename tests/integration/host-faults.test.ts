@@ -114,6 +114,29 @@ const streamed: readonly (readonly [what: string, frames: Parameters<typeof fram
   ['a flat error', [{ data: opening }, { event: 'error', data: { message: 'x', code: 500 } }]],
 ];
 
+test('a stream that fails with its first chunk is read as a whole answer is', async () => {
+  const fails = (code: number, message: string) => {
+    const events = framesText([{ data: { error: { message, code } } }]);
+    const headers = { 'content-type': 'text/event-stream' };
+    gateway.upstream.on(chatPathOf('openrouter'), answerBytes(Buffer.from(events), { headers }));
+  };
+  fails(403, 'Content violates usage guidelines. Team: team-secret');
+  for (const client of endpoints) {
+    const body = client.body({ model: 'openrouter-alone', stream: true });
+    const reply = await gateway.post(client.path, { key, body });
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.error.message, /violates usage guidelines/);
+  }
+  fails(500, 'insufficient balance (1008)');
+  const body = {
+    model: 'openrouter-alone',
+    messages: [{ role: 'user', content: 'Hi' }],
+    stream: true,
+  };
+  const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
+  assert.deepEqual([reply.status, asked.length], [502, 1]);
+});
+
 for (const [what, frames] of streamed) {
   test(`${what} in mid-stream ends the answer with an error, free of charge`, async () => {
     gateway.upstream.on(

@@ -221,10 +221,16 @@ test('thinking behind the first event of a stream is counted when its client lea
   assert.ok(difference < 200, `${difference} of ${without}`);
 });
 
-for (const stream of [false, true]) {
-  test(`a later call that its host refuses counts against the loss budget, ${stream ? 'streamed' : 'whole'}`, async () => {
+const noSuchPage = { type: 'invalid_request_error', message: 'no such page' };
+const refuse = answerStatus(400, { body: { error: noSuchPage } });
+const refuseInEvent = answerSse([{ event: 'error', data: { type: 'error', error: noSuchPage } }]);
+for (const [kind, stream, refused] of [
+  ['whole', false, refuse],
+  ['streamed', true, refuse],
+  ['by an event', true, refuseInEvent],
+] as const) {
+  test(`a later call that its host refuses counts against the loss budget, ${kind}`, async () => {
     const own = await newKey();
-    const refused = answerStatus(400, { body: { error: { message: 'no such page' } } });
     const statuses: number[] = [];
     for (let times = 0; times < 4; times++) {
       play(played(searchTurn), refused);

@@ -100,7 +100,7 @@ class ToolPipe {
         Object.assign(this.progress, {
           status,
           stop: this.#turns.shownStop(stop, content),
-          failure,
+          failure: failure && this.#turns.usage ? this.#turns.failureOf({ failure }) : failure,
         });
         if (status === 'finished') yield this.#finish();
         return;

@@ -103,7 +103,7 @@ export class ToolTurns {
    * Returns the failure of a call after billed turns. A refusal counts against the account, which
    * may be able to repeat it.
    */
-  failureOf({ failure }: FailedCall): UpstreamFailure {
+  failureOf({ failure }: Pick<FailedCall, 'failure'>): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
     return isRefusal ? { ...failure, isCausedByAccount: true } : failure;
   }

@@ -115,10 +115,12 @@ function isOwnEnd({ called, pipe, output }: Relay, failure: UpstreamFailure | nu
   return (failure?.isOverdue && unseen.silentMs < writingMs) || output.isReadSlowly;
 }
 
-function brokenOff({ pipe, output }: Relay, failure: UpstreamFailure): FailedCall {
+function brokenOff({ called, pipe, output }: Relay, failure: UpstreamFailure): FailedCall {
+  const { kind } = called.call.attempt.route;
   return {
     kind: 'failure',
-    failure,
+    // As of a whole answer.
+    failure: kind.readFailure?.(failure, null) ?? failure,
     requestSent: true,
     hasStreamed: true,
     progress: pipe.progress,
