@@ -28,10 +28,11 @@ test('a stream’s error gets the status that it has outside a stream', () => {
       'insufficient_quota',
       'invalid_prompt',
       'image_too_large',
+      'moderation_blocked',
       'server_is_overloaded',
       'server_error',
     ].map((code) => readFailure({ error: { code, message: 'x' } }).status),
-    [429, 402, 400, 400, 503, 500],
+    [429, 402, 400, 400, 400, 503, 500],
   );
   assert.equal(readFailure({}).message, 'the response failed without a message');
 });

@@ -88,6 +88,7 @@ function statusOfCode(code: string): number {
   if (/rate_limit|too_many_requests/.test(code)) return 429;
   if (/overloaded|unavailable/.test(code)) return 503;
   if (/timeout/.test(code)) return 504;
-  if (/invalid|context_length|policy|image|unsupported|bad_request/.test(code)) return 400;
+  if (/invalid|context_length|policy|moderation|image|unsupported|bad_request/.test(code))
+    return 400;
   return 500;
 }

@@ -31,10 +31,9 @@ function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> 
   const { error } = parsed.value;
   if (!isObject(error)) return yield parsed.value;
   const message = readErrorMessage(error) ?? 'the stream failed';
-  throw error.type === refusedImage
-    ? new UpstreamBroken(makeFailure(400, message))
-    : brokenStream(message);
+  const isRefused = error.type === refusedImage || error.code === 'moderation_blocked';
+  throw isRefused ? new UpstreamBroken(makeFailure(400, message)) : brokenStream(message);
 }
 
-/** The type of OpenAI's error for a prompt or an image that it refuses. */
+/** Of OpenAI's error for a prompt or an image that it refuses, where its code does not say so. */
 const refusedImage = 'image_generation_user_error';
