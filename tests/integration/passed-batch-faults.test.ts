@@ -100,6 +100,13 @@ const cases: Readonly<Record<string, Case>> = {
       p.before = once(isList, answerJson(body));
     },
   },
+  'it has begun, and its list is an empty text': {
+    only: ['gemini', 'bedrock', 'vertex'],
+    fail(p) {
+      p.after = once(isCreate, thenReset(null));
+      p.before = once(isList, (response) => void response.end());
+    },
+  },
   'the file cannot be uploaded': {
     only: ['openai', 'mistral', 'xai', 'bedrock', 'vertex'],
     fail: (p) => (p.before = once((asked) => stepOf(asked)?.step === 'upload', thenReset(null))),
@@ -267,6 +274,14 @@ const cases: Readonly<Record<string, Case>> = {
     ...ranLive,
     begun: 0,
   },
+  'the bucket is in another region': {
+    only: ['bedrock'],
+    fail(p) {
+      p.before = inTurn(({ method }) => (method === 'PUT' ? answerStatus(301) : null), answerLive);
+    },
+    ...ranLive,
+    begun: 0,
+  },
   'the cloud fails a job, whose bucket or role it cannot use': {
     only: ['bedrock', 'vertex'],
     fail(p) {
@@ -361,13 +376,18 @@ async function settle(run: Run): Promise<void> {
   const made = await newKey();
   let begun = 0;
   const needed: string[] = [];
+  const requests = new Set<string | null>();
   const { after: late } = provider;
   provider.after = (asked) => {
-    if (isCreate(asked)) begun += 1;
+    if (isCreate(asked)) {
+      begun += 1;
+      requests.add(provider.batches.at(-1)?.inputFileId ?? null);
+    }
     const { step, id: remoteId } = stepOf(asked) ?? {};
     if (step !== 'delete' || !remoteId) return late(asked);
+    const left = [...provider.files.keys()].filter((name) => requests.has(name));
     return async (response) => {
-      if (await isNeeded(model, remoteId)) needed.push(remoteId);
+      if ((await isNeeded(model, remoteId)) || left.length > 0) needed.push(remoteId, ...left);
       response.end('{}');
     };
   };
@@ -386,7 +406,7 @@ async function settle(run: Run): Promise<void> {
   else assert.equal(lostMicros, 0);
   if (!isLossy && paidMicros === undefined) assert.equal(provider.billMicros, paid);
   assert.equal(begun, run.begun ?? 1);
-  // A gateway that is killed here must find what it looks for.
+  // A gateway that is killed here must find what it looks for, and leaves no requests to be deleted.
   assert.deepEqual(needed, []);
   // No text stays at the provider: the batch may have ended a moment before its files are deleted.
   await until(async () => (await sentTo(model)) === 0);

@@ -306,6 +306,9 @@ export class BatchProvider {
     const { uris } = asked.inputConfig?.gcsSource ?? {};
     const uri = asked.inputDataConfig?.s3InputDataConfig.s3Uri ?? uris?.[0];
     const inBucket = uri?.replace(/^\w+:\//, '');
+    const folder =
+      asked.outputDataConfig?.s3OutputDataConfig.s3Uri ??
+      asked.outputConfig?.gcsDestination.outputUriPrefix;
     const fileId = (asked.input_file_id ?? asked.input_files?.[0] ?? inBucket ?? null) as
       | string
       | null;
@@ -313,7 +316,7 @@ export class BatchProvider {
     const begun = {
       form,
       metadata: asked.metadata ?? asked.batch?.displayName ?? asked.jobName ?? asked.displayName,
-      endpoint: asked.endpoint ?? asked.outputDataConfig?.s3OutputDataConfig.s3Uri ?? '',
+      endpoint: asked.endpoint ?? folder ?? '',
       createdMs: Date.now(),
       inputFileId: fileId,
       lines: file
@@ -583,7 +586,8 @@ const hosts: Readonly<Record<HostForm, Host>> = {
     show: (batch) => ({
       name: `projects/p/locations/global/batchPredictionJobs/${batch.id}`,
       displayName: batch.metadata,
-      ...(batch.status !== 'in_progress' && {
+      outputConfig: { gcsDestination: { outputUriPrefix: batch.endpoint } },
+      ...(batch.status === 'completed' && {
         outputInfo: { gcsOutputDirectory: `gs:/${directoryOf(batch)}` },
       }),
       ...(batch.errors[0] && { error: batch.errors[0] }),

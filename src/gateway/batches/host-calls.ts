@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls } from '../../providers/batches/host.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
-import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
+import type { FailedReply, UpstreamCall, UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
 
@@ -51,13 +51,13 @@ export function callsOf(callable: Callable): HostCalls {
       const body = asked === undefined ? null : JSON.stringify(asked);
       const at = { method, ...addressOf(path), headers } as const;
       const call = { ...within(callMs), ...at, body, stream: false } as const;
-      return objectOf(await upstreams.send(call), provider);
+      return objectOf(await upstreams.send(call), provider, method);
     },
-    async send(path, { bytes, pieces: body, headers: own }, method) {
+    async send(path, { bytes, pieces: body, headers: own }, method = 'POST') {
       const sent = { ...headers, ...own, 'content-length': String(bytes) };
-      const at = { ...(method && { method }), ...addressOf(path), headers: sent };
+      const at = { method, ...addressOf(path), headers: sent };
       const call = { ...within(sendMs), ...at, body, stream: false } as const;
-      return objectOf(await upstreams.send(call), provider);
+      return objectOf(await upstreams.send(call), provider, method);
     },
     async read(path) {
       const reply = await upstreams.send({
@@ -76,13 +76,18 @@ export function callsOf(callable: Callable): HostCalls {
   };
 }
 
-function objectOf(reply: UpstreamReply<false>, provider: ConnectedProvider): JsonObject {
+function objectOf(
+  reply: UpstreamReply<false>,
+  provider: ConnectedProvider,
+  method: UpstreamCall['method'],
+): JsonObject {
   if (reply.kind === 'failure') {
     // Gemini's batch that has failed, shown with status 200: its `error` is no failure of the call.
     const { kind, isBilled } = reply.failure;
     if (kind === 'unreadable' && !isBilled && isObject(reply.body) && reply.body['name'])
       return reply.body;
-    if (kind === 'unreadable' && reply.body === '') return {};
+    // Nothing was asked for but to do it. A list that is empty has no batch, and an empty text no list.
+    if (kind === 'unreadable' && reply.body === '' && method !== 'GET') return {};
     throw new CallFailed(reply, provider);
   }
   if (reply.body === null) return {};

@@ -15,7 +15,7 @@ import type { SentBatch, SentChanges } from '../../domain/batches/sent-batches.t
 import { hourMs } from '../../lib/utc-time.ts';
 import type { FailedBatch, RemoteBatch } from '../../providers/batches/host.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
-import { isMissing, nextStepAfter } from '../calling/retry-policy.ts';
+import { isCredentialRefused, isMissing, nextStepAfter } from '../calling/retry-policy.ts';
 import { CallFailed, callsOf, sendMs } from './host-calls.ts';
 import type { LineContext } from './line.ts';
 import type { BatchParts } from './parts.ts';
@@ -222,9 +222,11 @@ export class SentQueue {
     const message = withoutProvider(failure.message, host.provider);
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
-    const isFinal = nextStepAfter(failure) === 'never';
-    // A job in a bucket fails by its bucket, role or model, which are not the client's fault.
-    const isOurs = isFinal && host.api.hasBucket;
+    const next = nextStepAfter(failure);
+    const isFinal = next === 'never';
+    // A job in a bucket fails by its bucket, role or model, which are not the client's fault. S3 redirects
+    // from a bucket in another region.
+    const isOurs = host.api.hasBucket && next !== 'again' && !isCredentialRefused(status);
     if (isFirst && (isMissing(status) || status === 405 || isOurs)) {
       await this.#lines.giveBack(job);
       await this.#removeFiles(job, files);
@@ -308,11 +310,14 @@ export class SentQueue {
     return null;
   }
 
-  /** They hold the customers' texts. The provider removes what stays. */
+  /**
+   * They hold the customers' texts. The requests go first: when their process is killed meanwhile, another
+   * finds no more than that the results, or the batch, are gone.
+   */
   async #removeFiles({ sent, host }: Hosted, files: readonly string[]): Promise<void> {
     const { api, calls } = host;
     const sentFile = sent.file_id === null ? undefined : api.filePath?.(sent.file_id);
-    for (const path of sentFile === undefined ? files : [...files, sentFile])
+    for (const path of sentFile === undefined ? files : [sentFile, ...files])
       await calls.call('DELETE', path).catch(ignoreRefusal);
   }
 }

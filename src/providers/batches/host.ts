@@ -11,7 +11,7 @@ export type HostCalls = {
     body?: JsonObject,
   ) => Promise<JsonObject>;
   /** Sends a long body. `method`: default POST. */
-  readonly send: (path: string, body: SizedBody, method?: 'PUT') => Promise<JsonObject>;
+  readonly send: (path: string, body: SizedBody, method?: 'POST' | 'PUT') => Promise<JsonObject>;
   /** Opens a file, of any length. */
   readonly read: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   readonly pause: (ms: number) => Promise<void>;

@@ -84,11 +84,14 @@ function labelsOf(customId: string): JsonObject {
 }
 
 async function readJob(calls: HostCalls, own: string, job: JsonObject): Promise<RemoteBatch> {
-  const { error, outputInfo } = job;
+  const { error, outputInfo, outputConfig } = job;
   const state = stateOf(words, job['state']);
   if (state === 'running') return { state };
-  const written = await filesOf(calls, objectOf(outputInfo)['gcsOutputDirectory']);
-  const results = written.filter((file) => file.endsWith('.jsonl'));
+  const { gcsOutputDirectory: folder } = objectOf(outputInfo);
+  // A job that was cancelled or has failed need not name the folder in the one that it was given.
+  const given = objectOf(objectOf(outputConfig)['gcsDestination'])['outputUriPrefix'];
+  const written = await filesOf(calls, folder ?? given);
+  const results = written.filter((file) => /(?<!\/lines)\.jsonl$/.test(file));
   const files = [...written, own];
   if (state !== 'failed') return endedAs(state, { results, files });
   if (results.length > 0) return endedAs('completed', { results, files });
