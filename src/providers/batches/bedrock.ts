@@ -75,9 +75,11 @@ export function bedrockBatches(cloud: BatchCloud): BatchHost {
 
 /** `https://bedrock-runtime.eu-west-1.amazonaws.com` → `https://s3.eu-west-1.amazonaws.com`; a proxy has all. */
 function originOf(baseUrl: string, service: 'bedrock' | 's3') {
-  const { origin } = new URL(baseUrl);
-  const sibling = origin.replace('://bedrock-runtime', `://${service}`);
-  return sibling === origin ? {} : { origin: sibling };
+  const [, rest] =
+    /^https:\/\/bedrock-runtime((?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?)$/.exec(
+      new URL(baseUrl).origin,
+    ) ?? [];
+  return rest === undefined ? {} : { origin: `https://${service}${rest}` };
 }
 
 function nameOf(mark: string): string {

@@ -80,10 +80,17 @@ test("a job and its files are asked for at the cloud's own addresses", async () 
     const { origin, path: at, service } = host.addressOf!(path);
     assert.deepEqual([origin, at, service], wanted);
   }
-  // A proxy has all below its own address.
-  const proxied = { ...cloud, baseUrl: 'http://127.0.0.1:8080/aws' };
-  const { addressOf } = batchHostOf({ kind: 'bedrock', wishes: {}, cloud: proxied })!;
-  assert.deepEqual(addressOf!(atS3), { path: `/my-bucket/batches/${key}`, service: 's3' });
+  // A proxy has all below its own address, whatever its name.
+  for (const baseUrl of [
+    'http://127.0.0.1:8080/aws',
+    'https://bedrock-runtime.example.com',
+    'https://bedrock-runtime.eu-west-1.amazonaws.com.example.com',
+  ]) {
+    const proxied = { ...cloud, baseUrl };
+    const { addressOf } = batchHostOf({ kind: 'bedrock', wishes: {}, cloud: proxied })!;
+    assert.deepEqual(addressOf!(atS3), { path: `/my-bucket/batches/${key}`, service: 's3' });
+    assert.deepEqual(addressOf!('/x'), { path: '/x' });
+  }
 });
 
 test('a job of Bedrock has the form of its lines, and a name that it takes', async () => {
