@@ -414,6 +414,8 @@ describe('faults', () => {
       /^2:23: .*api_key must be access keys or `ambient` .* Write `ACCESS_KEY_ID:SECRET_ACCESS_KEY`/,
     'providers:\n  vertex: { api_key: express, batch_bucket: "gs://my-bucket" }\n':
       /^2:\d+: .*project is required beside `batch_bucket`/,
+    'providers:\n  vertex: { api_key: express, project: p, batch_bucket: "gs://my-bucket" }\n':
+      /^2:22: .*api_key must be the JSON of a service account or `ambient` .*: an express key opens no bucket/,
     'aliases: { "a b": x }\n': /^1:12: aliases\["a b"\] is not a valid name here/,
   };
   for (const [yaml, message] of Object.entries(faults)) {

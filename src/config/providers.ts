@@ -168,15 +168,20 @@ function completeProvider(completion: Completion, entry: ProviderEntry): Provide
   return provider;
 }
 
+/** A proxy has credentials of its own. */
+const isAtGoogle = /\.googleapis\.com(?:[:/]|$)/;
+
 /** Throws ConfigError for a bucket with which no batch could run. */
 function checkBucket(
   { faultAt }: Pick<FieldValues, 'faultAt'>,
   name: string,
-  { kind, api_key: key, project, batch_bucket: bucket, batch_role: role }: ProviderConfig,
+  provider: ProviderConfig,
 ): void {
+  const { kind, api_key: key, project, base_url: baseUrl } = provider;
+  const { batch_bucket: bucket, batch_role: role } = provider;
   const [isBedrock, isVertex] = [kind === 'bedrock', kind === 'vertex'];
   const isTaken = bucket === null || bucket.startsWith(isBedrock ? 's3://' : 'gs://');
-  const signs = key === null || key === machineKey || key.includes(':');
+  const isKey = key !== null && key !== machineKey;
   const fault = (field: keyof ProviderConfig, problem: string, remedy: string) =>
     faultAt(['providers', name, field], { problem, remedy });
   if (bucket !== null && !(isTaken && (isBedrock || isVertex)))
@@ -195,7 +200,7 @@ function checkBucket(
       'is required beside `batch_bucket`',
       `Write the ARN of the role, ${orNone}`,
     );
-  if (isBedrock && !signs)
+  if (isBedrock && isKey && !key.includes(':'))
     throw fault(
       'api_key',
       'must be access keys or `ambient` beside `batch_bucket`: a Bedrock API key opens no bucket',
@@ -203,6 +208,12 @@ function checkBucket(
     );
   if (isVertex && project === null)
     throw fault('project', 'is required beside `batch_bucket`', `Write its id, ${orNone}`);
+  if (isVertex && isKey && !key.trimStart().startsWith('{') && isAtGoogle.test(baseUrl))
+    throw fault(
+      'api_key',
+      'must be the JSON of a service account or `ambient` beside `batch_bucket`: an express key opens no bucket',
+      `Write one of them, ${orNone}`,
+    );
 }
 
 /** Fields in which a further credential is like its provider. */
