@@ -64,6 +64,12 @@ const passing = await startPassing(
       routes: [{ provider: others.anthropic, model: 'dear' }],
     },
   },
+  {
+    'second-bedrock': {
+      credential_of: 'bedrock',
+      api_key: `AKIA${'B'.repeat(16)}:${'t'.repeat(40)}`,
+    },
+  },
 );
 const { gateway, upstream, database, providers } = passing;
 const { newKey, openAi, anthropic, hurry, clients, resultsOf, lossesOf, assertSpent } = passing;
@@ -370,6 +376,7 @@ test('Bedrock runs neither few lines nor tools of Converse in a batch, but at th
   assert.deepEqual(await hurried(few, id), ['succeeded', undefined, undefined, undefined]);
   await assertSpent(few, 2 * costMicros);
   assert.equal(provider.batches.length, 0);
+  // Two credentials do not share its lines, or each would have too few.
   const enough = await newKey();
   assert.deepEqual(await hurried(enough, await clients.anthropic(enough, 'bedrock')), good);
   await assertSpent(enough, 3 * costMicros);

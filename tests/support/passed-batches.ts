@@ -56,19 +56,26 @@ export type Made = Awaited<ReturnType<TestGateway['makeKey']>>;
 /**
  * Starts a gateway with a provider for each id, and a model of the same name there. Azure, Mistral
  * and xAI are known by their name. Its tests stop it.
- * `models`: further ones.
+ * `models`, `credentials`: further ones.
  */
-export async function startPassing(forms: Readonly<Record<string, HostForm>>, models: object = {}) {
+export async function startPassing(
+  forms: Readonly<Record<string, HostForm>>,
+  models: object = {},
+  credentials: object = {},
+) {
   const ids = Object.keys(forms);
   const gateway = await startGateway(
     ({ url }) => ({
-      providers: Object.fromEntries(
-        Object.entries(forms).map(([id, form]) => {
-          const address = `${url}/${id}`;
-          const azure = id.includes('azure') && { kind: 'azure', base_url: address };
-          return [id, { ...settingsOf(form, address), ...azure }];
-        }),
-      ),
+      providers: {
+        ...Object.fromEntries(
+          Object.entries(forms).map(([id, form]) => {
+            const address = `${url}/${id}`;
+            const azure = id.includes('azure') && { kind: 'azure', base_url: address };
+            return [id, { ...settingsOf(form, address), ...azure }];
+          }),
+        ),
+        ...credentials,
+      },
       models: {
         ...Object.fromEntries(
           ids.map((id) => [

@@ -229,13 +229,15 @@ export function overDay(unit: 'lines' | 'bytes', max: number): ApiError {
 /** Estimates a line. One that is refused has ended. */
 function newLine(
   { gateway, endpoints }: BatchParts,
-  { form, endpoint, context, key }: AskedBatch,
+  { form, endpoint, context, key, id }: Creating,
   { customId, body, groups }: AskedLine & { readonly groups: SentGroups },
 ): NewLine {
   const requestId = newIdWithPrefix('req');
   const record = new RequestRecord(requestId);
   const arrivedAtMs = gateway.clock.elapsedMs();
-  const incoming = requestOf(context, { requestId, key, endpoint, body, record, arrivedAtMs });
+  const asked = requestOf(context, { requestId, key, endpoint, body, record, arrivedAtMs });
+  // Routes of one rank share whole batches, not their lines: a part may be too small for a host.
+  const incoming = { ...asked, sessionId: id };
   try {
     const text = JSON.stringify(body);
     // The bound of a request by itself: a body of many requests may have more.
