@@ -148,6 +148,23 @@ for (const wire of wires)
     assert.equal(reply.headers['x-service-ignored'], undefined);
   });
 
+test('an image that failed can come back, as all of an answer can', async () => {
+  gateway.upstream.on(imagePaths.generations, answerStatus(503));
+  play('on-chat', drawTurn('a'), answerTurn);
+  const output = (await ask({})).reply.json<Json>()['output'] as Json[];
+  assert.deepEqual(columnOf(output as { status: unknown }[], 'status'), [
+    'completed',
+    'failed',
+    'completed',
+  ]);
+  for (const model of wires) {
+    play(model, answerTurn);
+    const input = ['Draw.', 'Again?'].map((content) => ({ role: 'user', content }));
+    const { reply } = await ask({ model, input: [input[0], ...output, input[1]] });
+    assert.equal(reply.status, 200, reply.text);
+  }
+});
+
 for (const stream of [false, true]) {
   const kind = stream ? 'streamed' : 'whole';
 
@@ -530,16 +547,13 @@ test('a hold covers the dearest edit that the provider may count', async () => {
 
 test('a mask is refused by a model that has none', async () => {
   const mask = { image_url: photo };
-  for (const fields of [
-    { input_image_mask: mask, action: 'generate' },
-    { input_image_mask: { file_id: 'f' } },
-  ]) {
+  for (const [fields, param] of [
+    [{ input_image_mask: mask, action: 'generate' }, 'input_image_mask'],
+    [{ input_image_mask: { file_id: 'f' } }, 'input_image_mask'],
+    [{ input_image_mask: { image_url: '' } }, 'input_image_mask.image_url'],
+  ] as const) {
     const { reply } = await ask({ input: withImages, tools: [{ ...tool, ...fields }] });
-    assert.deepEqual(
-      [reply.status, reply.error.param],
-      [400, 'tools[0].input_image_mask'],
-      reply.text,
-    );
+    assert.deepEqual([reply.status, reply.error.param], [400, `tools[0].${param}`], reply.text);
   }
 });
 

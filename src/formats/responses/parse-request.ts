@@ -89,10 +89,13 @@ function mayEdit({ tools }: JsonObject): boolean {
   return objectsOf(tools).some(({ type }) => type === 'image_generation');
 }
 
-/** Images of ours, and masks, are sent to no model, so they do not count as input. */
+/**
+ * Images of ours, and masks, are sent to no model, so they do not count as input. One that failed has no
+ * image.
+ */
 function withoutOwnImages(body: JsonObject): JsonObject {
   const isImage = ({ type, id, result }: JsonObject) =>
-    type === 'image_generation_call' && isOwnItemId(id) && typeof result === 'string';
+    type === 'image_generation_call' && isOwnItemId(id) && result !== '';
   const input = editItems(body.input, (item) => (isImage(item) ? { ...item, result: '' } : item));
   const tools = editItems(body.tools, (tool) =>
     tool.type === 'image_generation' ? editFields(tool, { input_image_mask: undefined }) : tool,

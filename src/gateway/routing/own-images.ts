@@ -186,7 +186,7 @@ function underPath<T>(path: string, read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof ApiError) || error.param === null) throw error;
-    const param = error.param === 'mask' ? 'input_image_mask' : error.param;
+    const param = error.param.replace(/^mask\b/, 'input_image_mask');
     throw new ApiError(error.code, `${path}: ${error.message}`, { param: `${path}.${param}` });
   }
 }
