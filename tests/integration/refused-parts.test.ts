@@ -102,15 +102,13 @@ test('a host that goes on refusing is asked no third time', async () => {
   assert.equal(sent.length, 2);
 });
 
-const unsigned = answerStatus(400, {
-  body: {
-    type: 'error',
-    error: {
-      type: 'invalid_request_error',
-      message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
-    },
-  },
-});
+const refusedFor = (why: string) =>
+  answerStatus(400, {
+    body: { type: 'error', error: { type: 'invalid_request_error', message: why } },
+  });
+const unsigned = refusedFor('messages.1.content.0: Invalid `signature` in `thinking` block');
+// Of a Claude without `claude` in its name, which is sent unsigned thinking.
+const lacking = refusedFor('messages.1.content.0.thinking.signature: Field required');
 
 test('a host that refuses thinking where none is left is asked no more', async () => {
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
@@ -134,26 +132,28 @@ test('thinking whose signature Anthropic refuses is left out of a second call', 
     content: [{ type: 'text', text: 'ok' }],
     stop_reason: 'end_turn',
   };
-  gateway.upstream.on('/v1/messages', unsigned, answerJson({ ...answer, usage }));
-  const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
-  const input = { id: JSON.rawJSON('1234567890123456789') };
-  const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input }];
-  const results = [{ type: 'tool_result', tool_use_id: 't1', content: '1' }];
-  const [, second] = await sentBy(async () => {
-    const body = {
-      model: 'claude',
-      max_tokens: 4_000,
-      thinking: { type: 'enabled', budget_tokens: 1_024 },
-      messages: [text('x'), { role: 'assistant', content }, { role: 'user', content: results }],
-    };
-    const reply = await gateway.post('/v1/messages', { key, body });
-    assert.equal(reply.status, 200, reply.text);
-    assert.match(String(reply.headers['x-service-ignored']), /thinking/);
-  });
-  const { messages } = second!;
-  assert.deepEqual(messages[1].content, JSON.parse(JSON.stringify([content[1]])));
-  assert.ok(gateway.upstream.requests.at(-1)!.text.includes(JSON.stringify(input)));
-  assert.equal(second!.thinking, undefined, 'a turn without its thinking goes on without it');
+  for (const refusal of [unsigned, lacking]) {
+    gateway.upstream.on('/v1/messages', refusal, answerJson({ ...answer, usage }));
+    const thinking = { type: 'thinking', thinking: 'Hm', signature: 'c3RhbGU=' };
+    const input = { id: JSON.rawJSON('1234567890123456789') };
+    const content = [thinking, { type: 'tool_use', id: 't1', name: 'f', input }];
+    const results = [{ type: 'tool_result', tool_use_id: 't1', content: '1' }];
+    const [, second] = await sentBy(async () => {
+      const body = {
+        model: 'claude',
+        max_tokens: 4_000,
+        thinking: { type: 'enabled', budget_tokens: 1_024 },
+        messages: [text('x'), { role: 'assistant', content }, { role: 'user', content: results }],
+      };
+      const reply = await gateway.post('/v1/messages', { key, body });
+      assert.equal(reply.status, 200, reply.text);
+      assert.match(String(reply.headers['x-service-ignored']), /thinking/);
+    });
+    const { messages } = second!;
+    assert.deepEqual(messages[1].content, JSON.parse(JSON.stringify([content[1]])));
+    assert.ok(gateway.upstream.requests.at(-1)!.text.includes(JSON.stringify(input)));
+    assert.equal(second!.thinking, undefined, 'a turn without its thinking goes on without it');
+  }
 });
 
 const item = { id: 'rs_1', type: 'reasoning', summary: [] as unknown[] };

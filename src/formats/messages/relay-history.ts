@@ -105,8 +105,7 @@ function relayThinking(block: JsonObject, { unsignedThinking }: HostTraits): Jso
 }
 
 /** Leaves out blank texts of the system prompt. Returns undefined when nothing is left. */
-export function relaySystem(system: unknown): unknown {
-  if (!Array.isArray(system)) return system;
+export function relaySystem(system: readonly unknown[]): readonly unknown[] | undefined {
   const kept = system.filter((block) => !isObject(block) || !isBlankText(block));
   if (kept.length === system.length) return system;
   return kept.length > 0 ? kept : undefined;
