@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeFailure } from '../canonical/make-failure.ts';
 import { readAccountFailure, readOpenAiFailure } from './account-failure.ts';
 
 const failure = (status: number, message: string) =>
@@ -21,6 +22,14 @@ test('an empty account that a provider calls a fault that may pass wants money',
   assert.equal(failure(429, 'Rate limit reached for requests'), 429);
   const novitas = 'Insufficient quota available for instant inference. trace_id: 1f';
   assert.equal(failure(400, novitas), 402);
+});
+
+test('an empty account in a body with status 200 wants money, a text with status 200 may be a model’s', () => {
+  const message = 'insufficient balance (1008)';
+  const unreadable = makeFailure('unreadable', message);
+  const { kind, status } = readAccountFailure(unreadable, { error: { message } });
+  assert.deepEqual([kind, status], ['status', 402]);
+  assert.equal(readAccountFailure(unreadable, message), unreadable);
 });
 
 test('a refusal that quotes words of an empty account is the client’s', () => {

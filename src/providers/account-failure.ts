@@ -52,7 +52,10 @@ const refusesRequest = /^(?:Content violates usage guidelines|Input validation e
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
   if (failure.status === 403 && (refusesRequest.test(failure.message) || isModerated(body)))
     return { ...failure, status: 400 };
-  if (emptyAccount.test(failure.message)) return { ...failure, status: 402 };
+  // A text that came with a status of success may be a model's.
+  const isSaid = failure.kind === 'status' || isObject(body);
+  if (isSaid && emptyAccount.test(failure.message))
+    return { ...failure, kind: 'status', status: 402 };
   if (failure.status !== 400) return failure;
   const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
   return { ...failure, status };

@@ -80,8 +80,8 @@ function countOfInvoke(): InputCount {
 /** What is wrong with the route, or the operator's account, and comes as if the request were at fault. */
 const faultsOfRoute =
   /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed|doesn.t support counting/i;
-/** ServiceQuotaExceededException is a 400. What a client wrote is quoted, or comes after a colon. */
-const noRoom = /^[^:'"`]*\bquotas?\b/i;
+/** ServiceQuotaExceededException is a 400. Behind a colon, a bracket or a quote may be the client's words. */
+const noRoom = /^(?:[\w ,.-]|(?<=\w)['’](?=\w)){0,200}\bquotas?\b/i;
 
 function readFailure(failure: UpstreamFailure): UpstreamFailure {
   const { status, message } = failure;
