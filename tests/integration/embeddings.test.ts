@@ -186,32 +186,38 @@ describe('inputs beyond what a host takes', () => {
     assert.equal((await gateway.usage(made.key)).length, 1);
   });
 
-  /** Their third call is answered with this status, which the client gets; nothing is charged. */
-  async function askInVain(status: number, others: Script, expected = status) {
+  /** Their third call fails; the client gets this status, and nothing is charged. */
+  async function askInVain(third: Script, others: Script, status: number) {
     let calls = 0;
     upstream.on('/v2/embed', (response, request) =>
-      (++calls === 3 ? answerStatus(status) : others)(response, request),
+      (++calls === 3 ? third : others)(response, request),
     );
     const made = await newKey();
     const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
-    assert.equal(reply.status, expected, reply.text);
+    assert.equal(reply.status, status, reply.text);
     assert.equal(await chargedMicros(made), 0);
     const days = await rowsOf(gateway.database, 'loss_days', { ledger_id: `${made.account}:live` });
     return { lost: await lossOf(reply), provoked: days[0]?.provoked_micros };
   }
 
   test('cost the account nothing when one call fails; the others are the operator’s loss', async () => {
-    const { lost } = await askInVain(500, cohere, 502);
+    const { lost } = await askInVain(answerStatus(500), cohere, 502);
     assert.ok([154, 192].includes(lost), String(lost));
   });
 
   test('count against the account’s loss budget when a later text of its own is refused', async () => {
-    const { provoked } = await askInVain(400, cohere);
-    assert.ok([154, 192].includes(provoked!), String(provoked));
+    const firewalls = { status: 403, headers: { 'content-type': 'text/html' } };
+    for (const [refusal, status] of [
+      [answerStatus(400), 400],
+      [answerJson('<html>Sorry, you have been blocked</html>', firewalls), 502],
+    ] as const) {
+      const { provoked } = await askInVain(refusal, cohere, status);
+      assert.ok([154, 192].includes(provoked!), String(provoked));
+    }
   });
 
   test('count against it at most what they can have, whatever the host claims', async () => {
-    const { provoked, lost } = await askInVain(400, counting(1_000));
+    const { provoked, lost } = await askInVain(answerStatus(400), counting(1_000), 400);
     assert.equal(provoked, estimateInputTokens(input).most);
     assert.ok([154_000, 192_000].includes(lost), String(lost));
   });

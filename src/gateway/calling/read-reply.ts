@@ -133,7 +133,8 @@ function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
   const [status, message] = isPage
     ? [502, `${said}, with a page: a firewall before the provider refuses the request`]
     : [head.status, said];
-  return { ...makeFailure(status, message), retryAfterSeconds };
+  const cause = isPage && { isCausedByAccount: true };
+  return { ...makeFailure(status, message), retryAfterSeconds, ...cause };
 }
 
 /**
