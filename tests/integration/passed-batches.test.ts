@@ -639,21 +639,26 @@ test('a line that was charged when its process died is not charged again', async
   await until(async () => (await sentOf(id)) === undefined);
 });
 
-test('when the provider cannot be reached for a day and an hour, the lines expire as a loss', async () => {
-  const { provider, model } = fresh();
-  const made = await newKey();
-  provider.after = (asked) => (isCreate(asked) ? null : answerStatus(500));
-  const id = await clients.anthropic(made, model);
-  await sentTo(provider);
-  const lateMs = Date.now() - 2 * 3_600_000;
-  const late = { expires_at_ms: lateMs, due_at_ms: 1 };
-  await database.write.updateTable('batches').set(late).where('id', '=', id).execute();
-  assert.deepEqual(
-    await hurried(made, id),
-    prompts.map(() => 'expired'),
-  );
-  await assertSpent(made, 0);
-  assert.ok((await lossesOf(made)) > 0);
+test('when the provider cannot be reached, or runs on, for a day and an hour, the lines expire as a loss', async () => {
+  for (const form of ['anthropic', 'openai'] as const) {
+    const { provider, model } = fresh(form);
+    provider.isQuick = false;
+    const made = await newKey();
+    if (form === 'anthropic')
+      provider.after = (asked) => (isCreate(asked) ? null : answerStatus(500));
+    const id = await clients[form](made, model);
+    await sentTo(provider);
+    const lateMs = Date.now() - 2 * 3_600_000;
+    const late = { expires_at_ms: lateMs, due_at_ms: 1 };
+    await database.write.updateTable('batches').set(late).where('id', '=', id).execute();
+    assert.deepEqual(
+      await hurried(made, id),
+      prompts.map(() => 'expired'),
+    );
+    await assertSpent(made, 0);
+    assert.ok((await lossesOf(made)) > 0);
+    await until(() => provider.files.size === 0);
+  }
 });
 
 test('a line with an address that a host inside the network would fetch is a live call', async () => {

@@ -142,10 +142,15 @@ export class SentQueue {
       const waitMs = Math.max(untilNextLook(sent, nowMs), retryMs.first);
       if (!isLost(job)) return { due_at_ms: dueAfter(job, error.failure, waitMs) };
     }
-    // Nobody can tell what became of them, and no hold lives so long.
-    return isLost(job)
-      ? this.#lines.endAll(job, 'expired', { isBilled: true })
-      : { due_at_ms: nowMs + retryMs.most };
+    return isLost(job) ? this.#giveUp(job) : { due_at_ms: nowMs + retryMs.most };
+  }
+
+  /** Nobody can tell what became of the lines, and no hold lives so long. */
+  async #giveUp(job: Job): Promise<null> {
+    const { host } = job;
+    await this.#lines.endAll(job, 'expired', { isBilled: true });
+    if (host) await this.#removeFiles({ ...job, host }, []);
+    return null;
   }
 
   async #isDone(sent: SentBatch): Promise<boolean> {
@@ -262,16 +267,14 @@ export class SentQueue {
         return { state: 'waiting', file_id: null, due_at_ms: nowMs };
       }
       if (found !== 'unsure') return this.#found(found.id);
-      return isLost(job)
-        ? this.#lines.endAll(job, 'expired', { isBilled: true })
-        : { due_at_ms: nowMs + lookMs.most };
+      return isLost(job) ? this.#giveUp(job) : { due_at_ms: nowMs + lookMs.most };
     }
     // After the batch has expired, lines that the provider has not counted are not waited for.
     const counted = nowMs < batch.expires_at_ms ? sent.lines : 0;
     const remote = await api.look(calls, sent.remote_id!, counted);
     switch (remote.state) {
       case 'running':
-        if (isLost(job)) return this.#lines.endAll(job, 'expired', { isBilled: true });
+        if (isLost(job)) return this.#giveUp(job);
         // It may be cancelling already, which is then refused.
         if (isOver) await calls.call('POST', api.cancelPath(sent.remote_id!)).catch(ignoreRefusal);
         return { due_at_ms: nowMs + (isOver ? lookMs.first : untilNextLook(sent, nowMs)) };
