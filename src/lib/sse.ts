@@ -18,6 +18,7 @@ const eventCharactersMax = 32 * 1024 * 1024;
 /** Parses a byte stream into events. Drops comments, ids, retry hints, and events without data. */
 export class SseParser {
   readonly #decoder = new StringDecoder('utf8');
+  readonly #charactersMax: number;
   /** The incomplete last line. */
   #rest = '';
   #atStart = true;
@@ -25,6 +26,11 @@ export class SseParser {
   #afterReturn = false;
   #event = '';
   #data: string | null = null;
+
+  /** `charactersMax`: of one event. */
+  constructor(charactersMax = eventCharactersMax) {
+    this.#charactersMax = charactersMax;
+  }
 
   /** Returns the events completed by these bytes. */
   push(bytes: Uint8Array): SseEvent[] {
@@ -67,8 +73,8 @@ export class SseParser {
       }
     }
     if (start < text.length) this.#rest += text.slice(start);
-    if (this.#rest.length + (this.#data?.length ?? 0) > eventCharactersMax) {
-      throw new SseOverflow(`an event of the stream is over ${eventCharactersMax} characters`);
+    if (this.#rest.length + (this.#data?.length ?? 0) > this.#charactersMax) {
+      throw new SseOverflow(`an event of the stream is over ${this.#charactersMax} characters`);
     }
     return events;
   }

@@ -16,6 +16,7 @@ import type { Reply } from '../support/http.ts';
 import { png } from '../support/images/local-image-provider.ts';
 import { imagePaths, inputs, openaiDraws, openaiModerates } from '../support/image-upstreams.ts';
 import type { Json } from '../support/plain/reading.ts';
+import { ResponsesSocket } from '../support/responses-socket.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { flushEventLoop } from '../support/test-clock.ts';
 import type { Turn } from '../support/turn-format.ts';
@@ -667,6 +668,22 @@ test('a repeat with the same Idempotency-Key draws and costs nothing', async () 
   assert.deepEqual([again.costMicros ?? 0, gateway.upstream.requests.length], [0, earlier]);
   const outputOf = (reply: Reply): unknown => lastResponseOf(reply, true)['output'];
   assert.deepEqual(outputOf(again), outputOf(first));
+});
+
+test('an image larger than other events comes in streams, over WebSocket too', async () => {
+  const large = Buffer.concat([png, Buffer.alloc(26 * 1024 * 1024)]).toString('base64');
+  const data = { type: 'image_generation.completed', b64_json: large };
+  gateway.upstream.on(imagePaths.generations, answerSse([{ data }]));
+  play('on-chat', drawTurn('a'), answerTurn);
+  const socket = await ResponsesSocket.open(gateway.url, { key });
+  const { type, response } = await socket.create({
+    model: 'on-chat',
+    input: 'A large fox.',
+    tools: [{ ...tool, partial_images: 1 }],
+  });
+  socket.raw.terminate();
+  assert.deepEqual([type, response?.output[1]!['status']], ['response.completed', 'completed']);
+  assert.equal(String(response!.output[1]!['result']).length, large.length);
 });
 
 test('a test key draws in the sandbox', async () => {

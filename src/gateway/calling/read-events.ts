@@ -9,12 +9,13 @@ export function brokenStream(problem: string): UpstreamBroken {
   return new UpstreamBroken(makeFailure('broken-stream', problem));
 }
 
-/** Throws UpstreamBroken, also for one that is an error. */
+/** Throws UpstreamBroken, also for one that is an error. `charactersMax`: of one; left out: the usual bound. */
 export async function* readJsonEvents(
   chunks: AsyncIterable<Uint8Array>,
+  charactersMax?: number,
 ): AsyncGenerator<JsonObject> {
   try {
-    const parser = new SseParser();
+    const parser = new SseParser(charactersMax);
     for await (const chunk of chunks)
       for (const event of parser.push(chunk)) yield* readEvent(event);
     for (const event of parser.end()) yield* readEvent(event);

@@ -214,7 +214,7 @@ export function imageHttpOver(upstreams: Upstreams, trace: TraceContext | null):
     async open(call) {
       const { timeouts } = call.provider;
       const reply = await upstreams.send({ ...call, trace, timeouts, stream: true });
-      return reply.kind === 'failure' ? reply : readJsonEvents(reply.chunks);
+      return reply.kind === 'failure' ? reply : readJsonEvents(reply.chunks, call.answerBytesMax);
     },
   };
 }

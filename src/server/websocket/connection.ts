@@ -216,7 +216,8 @@ export class Connection {
       if (isRefusal && previousId !== null && items.length > largeBytes) kept.delete(socket);
       return this.#passError(answer, streamId);
     }
-    const parser = new SseParser();
+    // Our own answer, with images of any size.
+    const parser = new SseParser(Infinity);
     for await (const bytes of answer)
       for (const { event, data } of parser.push(bytes as Buffer)) {
         const turn = turnAfter(event, data, items);
