@@ -304,6 +304,7 @@ test('a choice of the tool is one of the function, made once', async () => {
 const refused: [fields: object, param: string][] = [
   [{ model: 'gpt-image-0' }, 'tools[0].model'],
   [{ model: 'flux-2-edit' }, 'tools[0].model'],
+  [{ model: 5 }, 'tools[0].model'],
   [{ size: '1x1' }, 'tools[0].size'],
   [{ size: 5 }, 'tools[0].size'],
   [{ quality: 'best' }, 'tools[0].quality'],

@@ -114,7 +114,9 @@ function findModels(
   key: ApiKey,
   { tool, inputs, inputsMost }: Wanted,
 ): Readonly<Record<'draw' | 'edit', ImageModel | null>> {
-  const { model: name, action = null, input_image_mask: mask = null } = tool;
+  const { model: name = null, action = null, input_image_mask: mask = null } = tool;
+  if (name !== null && typeof name !== 'string')
+    throw invalidRequest('model', 'model must be a string');
   if (!actions.includes(action))
     throw invalidRequest('action', 'action must be `auto`, `generate` or `edit`');
   const isConnected = (model: ImageModel) =>
@@ -125,7 +127,7 @@ function findModels(
     (key.mode === 'test' || isConnected(model));
   const isAllowed = ({ id }: ImageModel) => key.models === null || key.models.has(id);
   const draws = ({ mode }: ImageModel) => mode === 'text-to-image';
-  const isNamed = typeof name === 'string';
+  const isNamed = name !== null;
   const model = isNamed
     ? images.resolve(name)
     : (images.list().find((one) => draws(one) && runs(one) && isAllowed(one)) ?? null);
