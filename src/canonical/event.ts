@@ -56,6 +56,8 @@ export type UpstreamFailure = {
   readonly isUnaffordable?: boolean;
   /** The provider refused the account's own key for it, the provider of this name. */
   readonly ownKeyOf?: string;
+  /** The provider's rules forbid the request. Some take a fee for it: `HostWishes`. */
+  readonly isForbidden?: boolean;
   /** The provider's credential gave no token or signature: nothing was sent, and `message` says why. */
   readonly isUnauthorized?: boolean;
 };

@@ -79,7 +79,14 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   xai: {
     ...compatible('https://api.x.ai/v1', 'XAI_API_KEY'),
     refusedHistory: ['name'],
-    wishes: { refusedOfTools: ['strict'], batches: 'xai', speech: 'xai', transcription: 'xai' },
+    wishes: {
+      refusedOfTools: ['strict'],
+      // github.com/QuantumNous/new-api/pull/2753 (read 2026-11-30)
+      forbiddenFeeMicros: 50_000,
+      batches: 'xai',
+      speech: 'xai',
+      transcription: 'xai',
+    },
   },
   deepseek: {
     ...compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),

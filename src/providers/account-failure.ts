@@ -46,10 +46,13 @@ const emptyAccount = new RegExp(
  * xAI's guidelines (github.com/Wei-Shaw/sub2api/issues/4785), and by Together's limits
  * (docs.together.ai/docs/error-codes; both read 2026-11-30).
  */
-const refusesRequest = /^(?:Content violates usage guidelines|Input validation error)/;
+const forbids = /^Content violates usage guidelines/;
+const refusesRequest = /^Input validation error/;
 
 /** `failure`: with the provider's own message. `body`: of the answer. */
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
+  if (failure.status === 403 && forbids.test(failure.message))
+    return { ...failure, status: 400, isForbidden: true };
   if (failure.status === 403 && (refusesRequest.test(failure.message) || isModerated(body)))
     return { ...failure, status: 400 };
   // A text that came with a status of success may be a model's.

@@ -22,6 +22,8 @@ export type HostWishes = {
     readonly named?: string | null;
     readonly none?: string | null;
   };
+  /** What it takes, in microdollars, for a request that its rules forbid. Left out: nothing. */
+  readonly forbiddenFeeMicros?: number;
   /** It cannot use tools at all. */
   readonly lacksTools?: true;
   /** The fields that tell it not to think. Left out: `reasoning_effort`, which is `none`. */

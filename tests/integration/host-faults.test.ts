@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { rowsOf } from '../support/rows.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -135,6 +136,26 @@ test('a stream that fails with its first chunk is read as a whole answer is', as
   };
   const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
   assert.deepEqual([reply.status, asked.length], [502, 1]);
+});
+
+test('xAI’s fee for a request that its rules forbid is a loss that the account caused, at xAI alone', async () => {
+  const forbidden = { error: 'Content violates usage guidelines. Team: team-secret' };
+  for (const [host, losses] of [
+    ['xai', [50_000]],
+    ['openrouter', []],
+  ] as const) {
+    gateway.upstream.on(chatPathOf(host), answerStatus(403, { body: forbidden }));
+    const made = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
+    const body = { model: `${host}-alone`, messages: [{ role: 'user', content: 'Hi' }] };
+    const reply = await gateway.post('/v1/chat/completions', { key: made.key, body });
+    assert.equal(reply.status, 400, reply.text);
+    assert.deepEqual(await gateway.lossesOf(reply.requestId), losses);
+    const rows = await rowsOf(gateway.database, 'loss_days', { ledger_id: `${made.account}:live` });
+    assert.equal(
+      rows.reduce((sum, row) => sum + Number(row.provoked_micros), 0),
+      losses[0] ?? 0,
+    );
+  }
 });
 
 for (const [what, frames] of streamed) {

@@ -1,10 +1,10 @@
 // Computes what a call of a model costs: its account after an answer, the operator after a failure.
 import { priceUsage, upstreamCostOf, type ImagesRun } from '../../domain/catalog/price.ts';
 import type { ChargeRecord } from '../../domain/ledger/commands.ts';
-import { micros, zeroMicros, type Micros } from '../../lib/money.ts';
+import { micros, type Micros } from '../../lib/money.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { elapsedMs } from '../request.ts';
-import type { CalledModel as Called, ModelTerms } from './model-call.ts';
+import type { CalledModel as Called } from './model-call.ts';
 import type { Bill, Loss } from './open-hold.ts';
 import { finalUse, useSoFar, type Used } from './used.ts';
 import { mayOutlast } from './worst-case.ts';
@@ -74,22 +74,32 @@ type Failed = Pick<FailedCall, 'failure' | 'requestSent' | 'hasStreamed' | 'isWh
 /** Returns what nobody pays of a failed call, and whether the account could cause it. */
 export function lossOf(called: Called, failed: Failed) {
   const lossMicros = billedFor(called, failed);
-  return { lossMicros, isCausedByAccount: isCausedByAccount(called.terms, failed) };
+  return { lossMicros, isCausedByAccount: isCausedByAccount(called, failed) };
+}
+
+/** Returns what the host takes for a request that its rules forbid. An account's own key pays it itself. */
+function feeFor({ call: { attempt } }: Called, { failure }: Failed): Micros {
+  const { name, provider } = attempt.route;
+  const isOurs = failure.isForbidden && name.ownKeyId === undefined;
+  return micros(isOurs ? (provider.wishes.forbiddenFeeMicros ?? 0) : 0);
 }
 
 /**
- * Returns true when the account could cause the failure: by the model's own output, or by asking
- * for so much of it that writing it takes longer than the answer may take, or costs more than it has.
+ * Returns true when the account could cause the failure: by the model's own output, by what the host
+ * takes a fee for, or by asking for so much output that writing it takes longer than the answer may
+ * take, or costs more than it has.
  */
-function isCausedByAccount({ granted }: ModelTerms, { failure }: Failed): boolean {
-  if (failure.isUnaffordable) return true;
+function isCausedByAccount(called: Called, failed: Failed): boolean {
+  const { failure } = failed;
+  const { granted } = called.terms;
+  if (failure.isUnaffordable || feeFor(called, failed) > 0) return true;
   if (!failure.isOverdue) return failure.isCausedByAccount ?? false;
   return mayOutlast(granted.wanted, granted.maxOutputTokens);
 }
 
 /**
  * Returns what the provider bills for a failed call: by its final count, else by the use so far.
- * Returns 0 when the call has probably not run.
+ * Returns what a refusal costs when the call has probably not run.
  */
 function billedFor(called: Called, failed: Failed): Micros {
   const { failure, progress, hasStreamed = false } = failed;
@@ -100,7 +110,7 @@ function billedFor(called: Called, failed: Failed): Micros {
     called.call.drawn.images !== null ||
     (hasStreamed && called.call.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
-  if (!hasRun) return zeroMicros;
+  if (!hasRun) return feeFor(called, failed);
   const { usage, claimed, claimedSearches: searches } = failedUse(called, failed);
   const nowMs = called.gateway.clock.nowMs();
   const run = { usage: claimed ?? usage, searches, ...imagesOf(called), nowMs };
