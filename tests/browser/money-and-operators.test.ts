@@ -1,4 +1,5 @@
-// Tests of analytics, billing, the operator's pages and whole journeys, in one process with one Chromium.
+// Tests of analytics, billing, the operator's pages, whole journeys, restarts and the documentation, in
+// one process with one Chromium.
 import './analytics.ts';
 import './alerts.ts';
 import './owners.ts';
@@ -9,3 +10,5 @@ import './operator-home.ts';
 import './operator-service.ts';
 import './saved-settings.ts';
 import './journeys.ts';
+import './restart.ts';
+import './docs.ts';

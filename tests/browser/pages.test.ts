@@ -3,7 +3,5 @@
 import './shell.ts';
 import './drafts.ts';
 import './first-figures.ts';
-import './restart.ts';
 import './tables.ts';
 import './every-page.ts';
-import './docs.ts';
