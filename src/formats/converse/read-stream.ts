@@ -46,7 +46,7 @@ export class AnswerReader extends EventReader {
 
   /** Throws UnreadableAnswer on a call without a name. */
   readNamed(name: string, event: JsonObject): StreamEvent[] {
-    // What follows the stop reason is no part of the answer, except for its usage.
+    // Events after the stop reason are not part of the answer, except for the usage.
     if (this.hasStopped && name !== 'metadata') return [];
     switch (name) {
       case 'messageStart':
@@ -153,7 +153,7 @@ export class AnswerReader extends EventReader {
         return [{ type: 'tool-call-end' }];
       case 'thinking':
         return [
-          // Of the models on Bedrock only Claude signs.
+          // Claude is the only model on Bedrock that signs its reasoning.
           ...(open.signature === ''
             ? []
             : [

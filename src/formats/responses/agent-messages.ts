@@ -1,5 +1,5 @@
-// What Codex's agents tell each other. For its own models, OpenAI encrypts the arguments that a tool
-// marks (`encrypted: true`), and the agent that is told gets them as `encrypted_content` of an item
+// Messages between Codex's agents. For its own models, OpenAI encrypts the arguments that a tool marks
+// (`encrypted: true`), and the receiving agent gets them as `encrypted_content` of an item
 // `agent_message`. Models of other vendors write plain text, and `encrypted_function_args: []` at
 // their calls says so. Codex before 0.147 does not look there, and sends plain text as if it were
 // encrypted (openai/codex, read 2026-11-30).

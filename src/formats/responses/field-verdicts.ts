@@ -100,7 +100,7 @@ export const verdictTable: VerdictTable = {
     `),
     // In the types, items of answers name their creator; those of requests do not.
     ...pass('created_by internal_chat_message_metadata_passthrough'),
-    // Of messages between Codex's agents.
+    // Fields of the messages between Codex's agents.
     ...pass('author recipient encrypted_function_args'),
   },
   message: verdicts({ rule: 'set' }, 'id'),

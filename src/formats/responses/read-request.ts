@@ -69,7 +69,7 @@ const readFields = new Set(
 
 /** Fields below the top level without a meaning elsewhere. */
 const unread =
-  'reasoning.context input.phase input.async input.content.prompt_cache_breakpoint input.output.prompt_cache_breakpoint'.split(
+  'reasoning.context input.phase input.async input.author input.recipient input.content.prompt_cache_breakpoint input.output.prompt_cache_breakpoint'.split(
     ' ',
   );
 

@@ -42,7 +42,7 @@ const message = Type.Object({
   role: words('user', 'assistant', 'system', 'developer'),
   content,
 });
-/** What one of Codex's agents tells another. */
+/** A message from one of Codex's agents to another. */
 const agentMessage = ofKind('agent_message', { content });
 const functionCall = ofKind('function_call', {
   call_id: name,

@@ -393,7 +393,9 @@ test('Codex: an agent of another vendor tells its task in plain text, and is tol
   // Codex before 0.147 takes it for encrypted.
   const part = { type: 'encrypted_content', encrypted_content: 'Done.' };
   const output = { type: 'function_call_output', call_id: 'c1', output: [part] };
-  const { messages } = readRequest(requestFor({ input: [told('Go.'), spawned, output] }));
+  const asked = requestFor({ input: [told('Go.'), spawned, output] });
+  assert.deepEqual(ignoredFields(asked), ['input.author', 'input.recipient']);
+  const { messages } = readRequest(asked);
   assert.deepEqual(messages[0], {
     role: 'user',
     content: [textPart('Payload:'), textPart('Go.')],
