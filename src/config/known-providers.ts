@@ -35,7 +35,7 @@ export type KnownProvider = {
   readonly wishes?: HostWishes;
 };
 
-/** What OpenAI, and so the gateway, writes into every answer, and Anthropic's marks. */
+/** Two fields of every answer of OpenAI and of the gateway, and Anthropic's marks for its cache. */
 const vendorsOwn = ['refusal', 'annotations', 'cache_control'];
 
 const reasoning = ['reasoning_content', 'reasoning', 'reasoning_details'];

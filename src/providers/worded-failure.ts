@@ -6,7 +6,7 @@ type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 
 /**
  * Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors.
- * What fails after OpenRouter has begun to answer has its status in the body only.
+ * When OpenRouter fails after it has begun to answer, only the body has the status of the error.
  */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },

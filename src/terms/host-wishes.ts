@@ -22,7 +22,7 @@ export type HostWishes = {
     readonly named?: string | null;
     readonly none?: string | null;
   };
-  /** What it takes, in microdollars, for a request that its rules forbid. Left out: nothing. */
+  /** Its fee, in microdollars, for a request that its rules forbid. Left out: none. */
   readonly forbiddenFeeMicros?: number;
   /** It cannot use tools at all. */
   readonly lacksTools?: true;

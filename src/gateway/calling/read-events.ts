@@ -36,5 +36,5 @@ function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> 
   throw isRefused ? new UpstreamBroken(makeFailure(400, message)) : brokenStream(message);
 }
 
-/** Of OpenAI's error for a prompt or an image that it refuses, where its code does not say so. */
+/** The `type` of OpenAI's error when it refuses a prompt or an image. Its `code` may not say so. */
 const refusedImage = 'image_generation_user_error';

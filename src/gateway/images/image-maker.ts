@@ -122,7 +122,7 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
     const results = await Promise.all(drawing);
     calls += counts.length;
     const failures = results.flatMap((result) => (result.kind === 'failure' ? result : []));
-    // What an own key drew is the account's.
+    // Calls with an account's own key are billed to the account by the provider.
     const isOwn = route.route.ownKeyId !== undefined;
     const lostCalls = isOwn ? [] : failures.filter(mayHaveDrawn);
     const imagesPerCall = request.count / results.length;

@@ -1,4 +1,4 @@
-// What Bedrock and Vertex AI are asked, and what their results say.
+// The requests to the batch APIs of Bedrock and Vertex AI, and the reading of their results.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { objectOf } from '../../lib/json.ts';

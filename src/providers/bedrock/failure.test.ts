@@ -1,4 +1,4 @@
-// What a failure of Bedrock is about: the request, the route, or a quota.
+// Classifies the errors of Bedrock: the request is at fault, the route, or a quota is full.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeFailure } from '../../canonical/make-failure.ts';

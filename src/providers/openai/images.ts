@@ -131,7 +131,7 @@ function restOf(
   } as const;
 }
 
-/** Of one image. Nothing after it can spoil it. */
+/** Reads the stream of one image. Reading ends with the image, so later events cannot lose it. */
 async function readEvents(
   events: AsyncIterable<JsonObject>,
   job: ImageJob,

@@ -19,7 +19,7 @@ type Props = Parts & {
   readonly onClose: () => void;
 };
 
-/** What says where a cloud runs its models and its batches. Others have an address. */
+/** The settings of a cloud's place: its models and its batches. Other providers have an address. */
 const placeFields: Readonly<Record<string, readonly string[]>> = {
   azure: ['base_url', 'api_version'],
   bedrock: ['region', 'batch_bucket', 'batch_role'],
