@@ -21,7 +21,11 @@ export type ClaudeTraits = {
   readonly forcesCalls: boolean;
   /** `all`: temperature and top_p together. `one`: either of them. `none`: neither, nor top_k. */
   readonly sampling: 'all' | 'one' | 'none';
-  /** True when the conversation may hold `role: system`. */
+  /**
+   * True when the conversation may hold `role: system`:
+   * github.com/langchain-ai/langchainjs/releases/tag/@langchain%2Fanthropic@1.5.13 (read 2026-11-30).
+   * Reports of Sonnet 5 contradict each other.
+   */
   readonly systemMessages: boolean;
   /** `xhigh` came with Opus 4.7. */
   readonly xhighEffort: boolean;
@@ -62,7 +66,8 @@ export function claudeTraits(upstreamModel: string): ClaudeTraits {
     offWord,
     forcesCalls: version < 500 || offWord === 'disabled',
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
-    systemMessages: (family === 'opus' && version >= 408) || (family === 'fable' && version >= 500),
+    systemMessages:
+      family === 'sonnet' ? version >= 505 : version >= (family === 'opus' ? 408 : 500),
     xhighEffort: version >= 407,
     unsignedThinking: false,
     cachedTokensMin: promptCacheOf(upstreamModel).tokensMin,

@@ -111,10 +111,12 @@ export class StreamedCalls {
     const text = isFirst ? seen.text : piece.text;
     const edits: Record<string, unknown> = {
       ...(isFirst && typeOf(call, kind)),
-      ...(text !== '' && textOf(call, kind, text)),
+      ...((text !== '' || hasNull(call[kind])) && textOf(call, kind, text)),
     };
     if (!isFirst && piece.name === seen.name)
       edits[kind] = withoutName({ ...call, ...edits }[kind] as JsonObject);
+    // Some clients begin a new call at any id, and an empty one is no id.
+    if (!isFirst && call.id === '') edits.id = undefined;
     if (call.index !== seen.index) edits.index = seen.index;
     // Clients use the id of the first piece, or of the last piece that has one, so it must not
     // change.
@@ -132,6 +134,11 @@ export class StreamedCalls {
     this.#calls.add(call, piece);
     return call;
   }
+}
+
+/** Goose and others want a text, or nothing. */
+function hasNull(called: unknown): boolean {
+  return isObject(called) && (called.arguments === null || called.input === null);
 }
 
 /** Some clients join the names of all pieces. */

@@ -83,6 +83,28 @@ test('calls beside texts are repaired by what came before, however alike their c
   assert.deepEqual(read(pipe.limit()), [{ index: 7, function: { arguments: '{}' } }]);
 });
 
+test('later pieces of a call bring no empty id and no arguments that are null', () => {
+  const pipe = relayStream(contextFor());
+  const relay = (call: object) => {
+    const choices = [
+      { index: 0, delta: { tool_calls: [{ index: 0, type: 'function', ...call }] } },
+    ];
+    const frames = pipe.push(dataEvent({ id: 'x', choices }));
+    return JSON.parse(parseSse(frames)[0]!.data);
+  };
+  relay({ id: 'a', function: { name: 'f', arguments: '{' } });
+  for (const [id, text] of [
+    ['', null],
+    ['', '}'],
+    [null, null],
+  ]) {
+    const sent = relay({ id, function: { arguments: text } });
+    const [call] = sent.choices[0].delta.tool_calls;
+    assert.equal(call.id ?? undefined, undefined);
+    assert.equal(call.function.arguments, text ?? '');
+  }
+});
+
 test('[DONE] and what follows are held back until close()', () => {
   const pipe = relayStream(contextFor());
   pipe.push(chunk({ content: 'x' }, 'stop'));

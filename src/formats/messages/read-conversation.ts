@@ -40,7 +40,7 @@ export function readConversation(messages: readonly RequestMessage[]): Message[]
  * Returns true for an instruction that Anthropic hides from the model once a later user turn has
  * arrived.
  */
-function isCleared(message: RequestMessage, hasLaterUserTurn: boolean): boolean {
+export function isCleared(message: RequestMessage, hasLaterUserTurn: boolean): boolean {
   return message.role === 'system' && message.clear_at === 'next_user_message' && hasLaterUserTurn;
 }
 

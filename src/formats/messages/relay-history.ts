@@ -2,12 +2,14 @@
 // is removed: reasoning that it did not sign, blank texts, citations of other searches, and ids with
 // other characters. Everything else stays the same object.
 import { emptyTurn, nothingToAnswer } from '../adapting/answerable.ts';
+import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { base64Source } from '../../canonical/media-type.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
+import { isCleared } from './read-conversation.ts';
 import type { RequestMessage } from './schema.ts';
 import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
@@ -17,15 +19,15 @@ type RelayedHistory = {
   readonly messages: readonly JsonObject[];
   readonly droppedThinking: boolean;
   readonly droppedCitations: boolean;
+  /** Settings that instructions in mid-conversation brought. */
+  readonly droppedSettings: boolean;
 };
 
-type HostTraits = Pick<ClaudeTraits, 'unsignedThinking'>;
+type HostTraits = Pick<ClaudeTraits, 'unsignedThinking' | 'systemMessages'>;
 
 /** Throws ApiError `invalid_request` when nothing is left. */
-export function relayHistory(
-  messages: readonly RequestMessage[],
-  traits: HostTraits,
-): RelayedHistory {
+export function relayHistory(given: readonly RequestMessage[], traits: HostTraits): RelayedHistory {
+  const messages = traits.systemMessages ? given : given.flatMap(asUserTurn);
   const blocks = messages.flatMap(({ content }): readonly unknown[] => listOf(content));
   const relayed = messages.flatMap((message, index) =>
     relayMessage(message, messages[index - 1]?.role, traits),
@@ -35,7 +37,28 @@ export function relayHistory(
     messages: pairMessages(relayed),
     droppedThinking: blocks.some((block) => isDropped(block, traits)),
     droppedCitations: blocks.some(hasForeignCitation),
+    droppedSettings:
+      messages !== given && given.some((sent) => sent.role === 'system' && sent.output_config),
   };
+}
+
+/**
+ * Claude Code sends instructions in mid-conversation whatever the model: github.com/decolua/9router/issues/1603,
+ * deepseek-ai/awesome-deepseek-integration#639 (read 2026-11-30).
+ */
+function asUserTurn(
+  message: RequestMessage,
+  at: number,
+  all: readonly RequestMessage[],
+): RequestMessage[] {
+  if (message.role !== 'system') return [message];
+  const { content } = message;
+  const isLate = at < all.findLastIndex(({ role }) => role === 'user');
+  if (!content || isCleared(message, isLate)) return [];
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  // Changes of tools are for the host to refuse.
+  const isText = blocks.every(({ type }) => type === 'text');
+  return [isText ? { role: 'user', content: blocks.map(markInstruction) } : message];
 }
 
 const blankTurn: JsonObject = { role: 'user', content: emptyTurn.content };

@@ -31,12 +31,13 @@ export function relayRequest(
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const body = refuseUnshareable(lean, destinationOf(target));
   const ignored = [...leftOut, ...ignoredMetadata(body)];
-  const { messages, droppedThinking, droppedCitations } = relayHistory(
+  const { messages, droppedThinking, droppedCitations, droppedSettings } = relayHistory(
     body.messages,
     claudeTraits(target.model),
   );
   if (droppedThinking) ignored.push('thinking');
   if (droppedCitations) ignored.push('citations');
+  if (droppedSettings) ignored.push('messages.output_config');
   const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);
   const outgoing = {
     ...relayFields(withMendedFormats(body), ignored),

@@ -232,6 +232,41 @@ test('hosts other than Anthropic get earlier reasoning that nobody signed', () =
   assert.deepEqual(anthropic.ignored, ['thinking']);
 });
 
+test('instructions in mid-conversation are marked text of the user where the model takes no others', () => {
+  const instruct = (content: unknown, fields = {}) => ({ role: 'system', content, ...fields });
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const fields = {
+    messages: [
+      { role: 'user', content: 'a' },
+      instruct('gone', { clear_at: 'next_user_message' }),
+      { role: 'assistant', content: 'b' },
+      { role: 'user', content: 'c' },
+      instruct([{ ...textPart('Be brief.'), ...mark }]),
+      instruct(undefined, { output_config: { effort: 'low' } }),
+      instruct('2 left', { clear_at: 'next_user_message' }),
+    ],
+  };
+  for (const model of ['claude-haiku-4-5', 'claude-sonnet-5', 'deepseek-v4-pro']) {
+    const { body, ignored } = up(fields, { model });
+    const told = (text: string) => textPart(`<system>\n${text}\n</system>`);
+    assert.deepEqual(body.messages, [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'b' },
+      { role: 'user', content: 'c' },
+      { role: 'user', content: [{ ...told('Be brief.'), ...mark }] },
+      { role: 'user', content: [told('2 left')] },
+    ]);
+    assert.deepEqual(ignored, ['messages.output_config']);
+  }
+  for (const model of [
+    'claude-opus-4-8',
+    'claude-sonnet-5-5',
+    'claude-haiku-5-5',
+    'claude-mythos-5',
+  ])
+    assert.deepEqual(up(fields, { model }).body.messages, fields.messages);
+});
+
 test('reasoning that a host did not sign gets a signature, without which clients drop it', () => {
   const thinking = { type: 'thinking', thinking: 'Hm' };
   const whole = relay.relayAnswer({ content: [thinking] }, answerContext());
