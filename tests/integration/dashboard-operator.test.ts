@@ -72,7 +72,7 @@ const models = {
 };
 
 test('accounts are found by part of their name or by id, in pages', async () => {
-  for (const name of ['Acme One', 'Acme Two', 'ACME three_%', 'Other']) {
+  for (const name of ['Acme One', 'Acme Two', 'ACME three_%', 'Other', 'Київ Öl']) {
     await ok(operator.post('/operator/accounts', { request_id: requestId(), name }));
   }
   type List = { data: { id: string; name: string }[]; next_cursor: string | null };
@@ -85,6 +85,8 @@ test('accounts are found by part of their name or by id, in pages', async () => 
   assert.deepEqual(columnOf((await find(`search=${first.data[0]!.id}`)).data, 'name'), [
     'ACME three_%',
   ]);
+  const otherCase = encodeURIComponent('КИЇВ ö');
+  assert.deepEqual(columnOf((await find(`search=${otherCase}`)).data, 'name'), ['Київ Öl']);
   assert.equal((await operator.get('/operator/accounts?cursor=nonsense')).status, 400);
 });
 

@@ -19,6 +19,10 @@ export function openSqlite(path: string): Database {
     skipsSync: true,
   });
   const reader = connectSqlite(path, { readOnly: true, failsWhenBusy: true });
+  // SQLite's own changes the case of English letters only, and people search for names.
+  reader.function('lower', { deterministic: true }, (text) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  );
   const write = new Kysely<Tables>({ dialect: new NodeSqliteDialect(writer) });
   const transient = new Kysely<Tables>({ dialect: new NodeSqliteDialect(transientWriter) });
   const read = new Kysely<Tables>({ dialect: new NodeSqliteDialect(reader) });

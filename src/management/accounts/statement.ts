@@ -10,13 +10,12 @@ import type { Mode } from '../../terms/mode.ts';
 import type { ManagementContext } from '../context.ts';
 import { pageByTime, type PageOf, type Place } from '../paging.ts';
 import type { FastifyReply } from 'fastify';
-import { invalidRequest } from '../../canonical/errors.ts';
 import { type RangeLine, statementOf } from '../../domain/ledger/reports/statement-range.ts';
 import { csvRecord } from '../../lib/csv.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 import { sendCsv } from '../send-csv.ts';
-import { startOfDay } from '../reports/days.ts';
+import { checkOrder, startOfDay } from '../reports/days.ts';
 
 type StatementCall = {
   readonly context: ManagementContext;
@@ -69,7 +68,7 @@ export async function sendStatementFile(
   const today = dayOf(context.gateway.clock.nowMs());
   const { mode, from = firstDay, to = today } = query;
   const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
-  if (range.toMs <= range.fromMs) throw invalidRequest('to', '`to` must not be before `from`.');
+  checkOrder(range.fromMs, range.toMs);
   const lines = statementOf(context.database.read, {
     ledgerId: ledgerIdOf(accountId, mode),
     ...range,

@@ -10,6 +10,11 @@ export function startOfDay(name: string, day: string): number {
   throw invalidRequest(name, `\`${name}\` must be a calendar day, such as 2026-11-21.`);
 }
 
+/** `toMs`: exclusive. Throws ApiError `invalid_request`. */
+export function checkOrder(fromMs: number, toMs: number): void {
+  if (toMs <= fromMs) throw invalidRequest('to', '`to` must not be before `from`.');
+}
+
 const daysMax = 366;
 
 /** Returns the times of the days. Throws ApiError `invalid_request`. */
