@@ -114,7 +114,8 @@ describe('sources', () => {
 
   test('a limit of null means no limit', () => {
     const { config } = load('limits: { chat_max_tokens: null, requests_per_minute: null }');
-    for (const origins of ['"*"', 'https://app.example.com, "http://localhost:5173"'])
+    const apps = '"app://obsidian.md", "capacitor://localhost", "chrome-extension://abcd"';
+    for (const origins of ['"*"', 'https://app.example.com, "http://localhost:5173"', apps])
       load(`server: { cors_origins: [${origins}] }`);
     for (const trusted of ['true', '2', '[10.0.0.7, 2001:db8::/32]'])
       load(`server: { trust_proxy: ${trusted} }`);
@@ -328,6 +329,9 @@ describe('faults', () => {
       /^1:37: server\.trust_proxy\[1\] must be an address or a CIDR range; got "lan"\. .*number of proxies/,
     'server: { cors_origins: ["https://app.example.com/"] }\n':
       /^1:26: server\.cors_origins\[0\] must be `\*` or an origin; got "https:\/\/app\.example\.com\/"\. Write scheme, host/,
+    'server: { cors_origins: ["app://obsidian.md/"] }\n':
+      /^1:26: server\.cors_origins\[0\] must be /,
+    'server: { cors_origins: ["null"] }\n': /^1:26: server\.cors_origins\[0\] must be /,
     'server: { cors_origins: ["*", app.example.com] }\n':
       /^1:31: server\.cors_origins\[1\] must be /,
     'server: { trust_proxy: 0 }\n': /^1:24: server\.trust_proxy must be /,

@@ -259,15 +259,20 @@ function checkProxies(faultAt: FaultAt, trusted: boolean | number | readonly str
 }
 
 function checkOrigins(faultAt: FaultAt, origins: readonly string[]): void {
-  const index = origins.findIndex(
-    (origin) => origin !== '*' && URL.parse(origin)?.origin !== origin.toLowerCase(),
-  );
+  const index = origins.findIndex((origin) => origin !== '*' && !isOrigin(origin));
   if (index === -1) return;
   throw faultAt(['server', 'cors_origins', index], {
     problem: `must be \`*\` or an origin; got ${JSON.stringify(origins[index])}`,
     remedy:
       'Write scheme, host and, if it is not the usual one, port, and nothing after it: `https://app.example.com`.',
   });
+}
+
+/** Apps and browser extensions have schemes of their own: `app://obsidian.md`. */
+function isOrigin(text: string): boolean {
+  const origin = URL.parse(text)?.origin;
+  if (origin === 'null') return /^[a-z][a-z\d+.-]*:\/\/[\w.-]+(?::\d+)?$/i.test(text);
+  return origin === text.toLowerCase();
 }
 
 function emptyFileWarnings(file: ConfigFileText | null): string[] {

@@ -188,7 +188,7 @@ export const ConfigFile = closed({
     cors_origins: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       description:
-        "The origins of web pages whose scripts may call the API (`https://app.example.com`), or `*` for all. None: no script of another origin can read a response. The dashboard's API is never open to other origins.",
+        "The origins of web pages and apps whose scripts may call the API (`https://app.example.com`, `app://obsidian.md`), or `*` for all. None: no script of another origin can read a response. The dashboard's API is never open to other origins.",
     }),
     body_limit_bytes: integer('The largest request body; a larger one is a 413.', {
       minimum: 1_024,

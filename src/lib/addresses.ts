@@ -49,6 +49,17 @@ export function clientGroupOf(address: string): string {
   return `${network.map((hextet) => hextet.toString(16)).join(':')}::/64`;
 }
 
+/**
+ * Removes ports and brackets from the addresses in an `X-Forwarded-For`: `192.0.2.7:5432`,
+ * `[2001:db8::1]:443`. Other text stays as it is.
+ */
+export function withoutPorts(forwardedFor: string): string {
+  return forwardedFor.replaceAll(
+    /(?<![^\s,])(?:(\d+\.\d+\.\d+\.\d+)|\[([\dA-Fa-f:.]+)\])(?::\d{1,5})?(?![^\s,])/g,
+    '$1$2',
+  );
+}
+
 function parseRange(text: string): AddressRange | null {
   const match = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/.exec(text);
   const written = match?.[1] ?? '';

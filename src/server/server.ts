@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Config } from '../config/schema.ts';
-import { createAddressList } from '../lib/addresses.ts';
+import { createAddressList, withoutPorts } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
 import { BodyRoom } from './body-room.ts';
 import { Cors } from './cors.ts';
@@ -130,6 +130,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   app.decorateRequest('upload', null);
   app.decorateRequest('requestId', '');
   app.addHook('onRequest', limitPipelining);
+  if (config.server.trust_proxy !== false) app.addHook('onRequest', readForwardedFor);
   app.addHook('onRequest', startTrace);
   app.addHook('onRequest', cors.hook);
   app.addHook('onRequest', refuseNul);
@@ -164,6 +165,14 @@ function trustOf(
   if (typeof configured === 'number') return (_address, hop) => hop < configured;
   const proxies = createAddressList(configured);
   return (address) => proxies.includes(address);
+}
+
+/** Some proxies, such as Azure's Application Gateway, add the port of each connection. */
+function readForwardedFor({ raw }: FastifyRequest, _reply: FastifyReply, next: () => void): void {
+  const { headers } = raw;
+  const given = headers['x-forwarded-for'];
+  if (typeof given === 'string') headers['x-forwarded-for'] = withoutPorts(given);
+  next();
 }
 
 /**

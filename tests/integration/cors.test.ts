@@ -9,6 +9,7 @@ import type { Reply } from '../support/http.ts';
 
 const page = 'https://app.example.com';
 const local = 'http://localhost:5173';
+const app = 'app://obsidian.md';
 const sentHeaders = 'authorization, content-type, x-stainless-lang';
 const names = ['models', 'models/nobody', 'balance', 'usage?x=1', 'nothing', 'responses', '%ff'];
 const paths = names.map((name) => `/v1/${name}`);
@@ -59,11 +60,11 @@ describe('without server.cors_origins', () => {
   });
 });
 
-describe('with two allowed origins', () => {
+describe('with allowed origins', () => {
   let gateway: TestGateway;
   let key: string;
   before(async () => {
-    gateway = await startGateway({ server: { cors_origins: [page, local] } });
+    gateway = await startGateway({ server: { cors_origins: [page, local, app] } });
     ({ key } = await gateway.makeKey());
   });
   after(() => gateway.stop());
@@ -83,6 +84,7 @@ describe('with two allowed origins', () => {
       assert.equal(reply.headers['access-control-allow-credentials'], undefined);
     }
     assert.equal((await preflight(gateway, '/v1/responses', page)).headers.vary, 'Origin');
+    assert.equal(allowed(await preflight(gateway, '/v1/responses', app)), app);
   });
 
   test('another origin gets no CORS header', async () => {

@@ -278,8 +278,13 @@ void describe('restrictions of a key', () => {
     for (const address of ['192.0.2.9', '::ffff:192.0.2.9', '2001:db8::1', '192.0.2.9, 10.1.2.3']) {
       assert.equal((await ask(address)).status, 200, address);
     }
+    // Azure's Application Gateway and others add ports.
+    for (const address of ['192.0.2.9:5432', '[2001:db8::1]:443', '[2001:db8::1], 10.1.2.3:80'])
+      assert.equal((await ask(address)).status, 200, address);
     // The last entry is what a client may write before the address that the proxy adds.
-    for (const address of ['192.0.3.9', '2001:db9::1', 'unknown', '192.0.2.9, 203.0.113.1']) {
+    const withPorts = ['192.0.3.9:80', '192.0.2.9:x', '[192.0.3.9]:80'];
+    const others = ['192.0.3.9', '2001:db9::1', 'unknown', '192.0.2.9, 203.0.113.1'];
+    for (const address of [...others, ...withPorts]) {
       const refused = await ask(address);
       assert.equal(refused.status, 403, address);
       assert.equal(refused.error.code, 'address_not_allowed');
