@@ -47,14 +47,19 @@ export function readCacheQuery(parameters: unknown, catalog: Names, nowMs: numbe
 function readFilters(values: Values, catalog: Names) {
   const fromMs = values.from === undefined ? undefined : readTime('from', values.from).startMs;
   const toMs = values.to === undefined ? undefined : readTime('to', values.to).endMs;
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs)
-    throw invalidRequest('from', '`from` must be before `to`.');
   return {
     keyId: readKeyId(values.key),
     modelId: values.model === undefined ? undefined : modelIdOf(catalog, values.model),
-    fromMs,
-    toMs,
+    ...checkOrder({ fromMs, toMs }),
   };
+}
+
+/** Returns the range. Throws ApiError `invalid_request` for one that ends before it begins. */
+export function checkOrder<R extends { readonly fromMs?: number; readonly toMs?: number }>(
+  range: R,
+): R {
+  if ((range.fromMs ?? -Infinity) < (range.toMs ?? Infinity)) return range;
+  throw invalidRequest('from', '`from` must not be later than `to`.');
 }
 
 /** An empty cursor means the first page. */

@@ -449,6 +449,7 @@ testOn('sqlite', 'a wrong field is named', async () => {
     ['/accounts', { cursor: 'x' }, 'cursor'],
     [`/accounts/${account}`, { mode: 'live' }, 'mode'],
     [`/accounts/${account}/usage`, { from: 'monday' }, 'from'],
+    [`/accounts/${account}/usage`, { from: '2026-02-02', to: '2026-02-01' }, 'from'],
     ['/reports/sums', { by: 'day', from: '2026-01-01' }, 'to'],
     ['/reports/sums', { by: 'day', from: '2026-01-01', to: '2028-01-01' }, 'to'],
   ];

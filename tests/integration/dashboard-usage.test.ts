@@ -135,7 +135,7 @@ test('an invalid filter is refused with its field', async () => {
   for (const [query, param] of [
     ['from=2026-02-30', 'from'],
     ['to=yesterday', 'to'],
-    ['from=2026-02-02&to=2026-02-01', 'to'],
+    ['from=2026-02-02&to=2026-02-01', 'from'],
     ['endpoint=other', 'endpoint'],
     ['outcome=good', 'outcome'],
     ['sort=name', 'sort'],

@@ -14,8 +14,9 @@ import { type RangeLine, statementOf } from '../../domain/ledger/reports/stateme
 import { csvRecord } from '../../lib/csv.ts';
 import { usdFromMicros } from '../../lib/money.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
+import { checkOrder } from '../../server/usage-query.ts';
 import { sendCsv } from '../send-csv.ts';
-import { checkOrder, startOfDay } from '../reports/days.ts';
+import { startOfDay } from '../reports/days.ts';
 
 type StatementCall = {
   readonly context: ManagementContext;
@@ -67,8 +68,10 @@ export async function sendStatementFile(
 ): Promise<FastifyReply> {
   const today = dayOf(context.gateway.clock.nowMs());
   const { mode, from = firstDay, to = today } = query;
-  const range = { fromMs: startOfDay('from', from), toMs: startOfDay('to', to) + dayMs };
-  checkOrder(range.fromMs, range.toMs);
+  const range = checkOrder({
+    fromMs: startOfDay('from', from),
+    toMs: startOfDay('to', to) + dayMs,
+  });
   const lines = statementOf(context.database.read, {
     ledgerId: ledgerIdOf(accountId, mode),
     ...range,

@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import { parseUtcDay } from '../../lib/iso-time.ts';
 import { dayMs } from '../../lib/utc-time.ts';
+import { checkOrder } from '../../server/usage-query.ts';
 
 /** Throws ApiError `invalid_request` when the day does not exist. */
 export function startOfDay(name: string, day: string): number {
@@ -10,9 +11,14 @@ export function startOfDay(name: string, day: string): number {
   throw invalidRequest(name, `\`${name}\` must be a calendar day, such as 2026-11-21.`);
 }
 
-/** `toMs`: exclusive. Throws ApiError `invalid_request`. */
-export function checkOrder(fromMs: number, toMs: number): void {
-  if (toMs <= fromMs) throw invalidRequest('to', '`to` must not be before `from`.');
+type Days = { readonly from?: string; readonly to?: string };
+
+/** Returns the times of days that both are included. Throws ApiError `invalid_request`. */
+export function rangeOf({ from, to }: Days): { readonly fromMs?: number; readonly toMs?: number } {
+  return checkOrder({
+    fromMs: from === undefined ? undefined : startOfDay('from', from),
+    toMs: to === undefined ? undefined : startOfDay('to', to) + dayMs,
+  });
 }
 
 const daysMax = 366;

@@ -5,7 +5,7 @@ import type { QueryOf } from '../contract/endpoint.ts';
 import type { requestEndpoints, requestOutcomes } from '../contract/requests.ts';
 import type { ChargeFilter } from '../../domain/ledger/reports/queries.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
-import { checkDays, checkOrder, startOfDay } from './days.ts';
+import { checkDays, startOfDay } from './days.ts';
 
 export type Outcome = (typeof requestOutcomes)[number];
 export type Filters = QueryOf<(typeof requestEndpoints)['GET /accounts/:account/requests/totals']>;
@@ -37,14 +37,6 @@ export function wantsUncharged({ outcome, provider, cost_min_micros: costMin }: 
 
 export function isCharged(outcome: Outcome): outcome is 'complete' | 'cut-off' {
   return outcome === 'complete' || outcome === 'cut-off';
-}
-
-/** Throws ApiError `invalid_request`. */
-export function rangeOf({ from, to }: Pick<Filters, 'from' | 'to'>): Range {
-  const fromMs = from === undefined ? undefined : startOfDay('from', from);
-  const toMs = to === undefined ? undefined : startOfDay('to', to) + dayMs;
-  if (fromMs !== undefined && toMs !== undefined) checkOrder(fromMs, toMs);
-  return { fromMs, toMs };
 }
 
 export function chargeFilter(

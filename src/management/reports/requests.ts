@@ -21,6 +21,7 @@ import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { mergeByTime, pageByTime, type TimePage } from '../paging.ts';
+import { rangeOf } from './days.ts';
 import { readRequestBodies } from './request-bodies.ts';
 import { namesOfModels } from './model-names.ts';
 import {
@@ -28,7 +29,6 @@ import {
   daysOf,
   type Filters,
   outcomeOf,
-  rangeOf,
   unchargedFilter,
   wantsCharges,
   wantsUncharged,

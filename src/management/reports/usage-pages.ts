@@ -8,7 +8,8 @@ import { listCharges } from '../../domain/ledger/reports/queries.ts';
 import { readTagsOf } from '../../domain/ledger/reports/tags.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
-import { chargeFilter, rangeOf } from './request-filters.ts';
+import { rangeOf } from './days.ts';
+import { chargeFilter } from './request-filters.ts';
 
 export type NamedCharge = {
   readonly charge: Charge;

@@ -6,7 +6,7 @@ import { upstreamModelIn } from '../../domain/catalog/catalog.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { cacheDaysMax, reportCaches } from '../../domain/ledger/reports/cache-report.ts';
-import { checkDays } from './days.ts';
+import { checkDays, rangeOf } from './days.ts';
 import { namesOfModels } from './model-names.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
@@ -16,7 +16,6 @@ import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
 import type { ManagementContext } from '../context.ts';
 import { sendCsv } from '../send-csv.ts';
-import { rangeOf } from './request-filters.ts';
 import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
 
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
