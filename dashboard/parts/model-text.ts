@@ -76,6 +76,7 @@ const vendorNames: Readonly<Record<string, string>> = {
   anthropic: 'Anthropic',
   'black-forest-labs': 'Black Forest Labs',
   cohere: 'Cohere',
+  deepgram: 'Deepgram',
   deepseek: 'DeepSeek',
   elevenlabs: 'ElevenLabs',
   google: 'Google',

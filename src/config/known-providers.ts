@@ -130,6 +130,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         only: ['language', 'temperature', 'timestamp_granularities'],
         lacksFormats: true,
         lacksTranslations: true,
+        lacksStreams: true,
       },
     },
   },
@@ -229,7 +230,15 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   inception: compatible('https://api.inceptionlabs.ai/v1', 'INCEPTION_API_KEY'),
   openrouter: {
     ...compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-    wishes: { completions: {} },
+    wishes: {
+      completions: {},
+      // openrouter.ai/docs/client-sdks/typescript (read 2026-11-30)
+      transcription: {
+        only: ['language', 'temperature', 'timestamp_granularities'],
+        lacksTranslations: true,
+        lacksStreams: true,
+      },
+    },
   },
   together: {
     ...compatible('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
@@ -309,11 +318,16 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       rerank: { fixed: { return_documents: false } },
     },
   },
-  // It has speech and transcription only.
+  // The next two have speech and transcription only.
   elevenlabs: {
     ...compatible('https://api.elevenlabs.io/v1', 'ELEVENLABS_API_KEY'),
     modelsPath: null,
     wishes: { speech: 'elevenlabs', transcription: 'elevenlabs' },
+  },
+  deepgram: {
+    ...compatible('https://api.deepgram.com/v1', 'DEEPGRAM_API_KEY'),
+    modelsPath: null,
+    wishes: { speech: 'deepgram', transcription: 'deepgram' },
   },
   // Each of its models refuses fields that it does not know.
   nvidia: {

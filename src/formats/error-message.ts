@@ -11,7 +11,7 @@ const rawCharactersMax = 20_000;
 
 /**
  * Reads OpenAI's and Anthropic's `{error: {message}}`, xAI's `{error: "…"}`, Mistral's `{detail:
- * "…"}`, FastAPI's list of `{msg}`, vLLM's `{message}`, AWS's `{Message}`, Gemini's
+ * "…"}`, FastAPI's list of `{msg}`, vLLM's `{message}`, Deepgram's `{err_msg}`, AWS's `{Message}`, Gemini's
  * `[{error}]`, and plain text. `body` is parsed JSON, or text when it was not JSON. Returns null when
  * there is no message, as in a proxy's HTML page.
  */
@@ -31,6 +31,7 @@ function readWithin(body: unknown, levels: number): string | null {
     body.Message,
     body.detail,
     body.msg,
+    body.err_msg,
   ]) {
     const message = readWithin(inner, levels - 1);
     if (message !== null) return message;

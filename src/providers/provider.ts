@@ -19,6 +19,9 @@ export type ProviderPlace = {
   readonly apiVersion: string | null;
 };
 
+/** Returns the headers that have the key, where a vendor's own form has it elsewhere than its kind. */
+export type KeyHeaders = (apiKey: string) => Readonly<Record<string, string>>;
+
 /** How a written request is sent. */
 export type SentAs = {
   readonly format: UpstreamFormatName;

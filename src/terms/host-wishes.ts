@@ -36,14 +36,14 @@ export type HostWishes = {
   readonly stringContents?: 'results' | 'all';
   readonly embeddings?: EmbeddingWishes;
   /** Speech; a name: in that vendor's own form. */
-  readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs';
+  readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs' | 'deepgram';
   readonly rerank?: RerankWishes;
   /** How it goes on from a last message of the assistant. Left out: without a mark. */
   readonly prefill?: PrefillWishes;
   /** It continues prompts itself. Left out: they are asked in Chat. */
   readonly completions?: CompletionWishes;
   /** Transcription; a name: in that vendor's own form. */
-  readonly transcription?: TranscriptionWishes | 'xai' | 'elevenlabs';
+  readonly transcription?: TranscriptionWishes | 'xai' | 'elevenlabs' | 'deepgram';
   /** The vendor in whose form it takes batches. Left out: it takes none. */
   readonly batches?: 'openai' | 'mistral' | 'xai';
 };
@@ -77,6 +77,8 @@ export type TranscriptionWishes = {
   /** It always answers JSON, with segments if they are asked for. */
   readonly lacksFormats?: true;
   readonly lacksTranslations?: true;
+  /** It does not send events, or not OpenAI's. */
+  readonly lacksStreams?: true;
   /** It tells how long the audio is only beside segments. */
   readonly measuresSegmentsOnly?: true;
   /** The shortest time that it bills. */

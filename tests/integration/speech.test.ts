@@ -34,6 +34,7 @@ const gateway = await startGateway(
         mistral: at('/mistral/v1'),
         xai: at('/xai/v1'),
         elevenlabs: at('/eleven/v1'),
+        deepgram: at('/deepgram/v1'),
       },
       models: {
         letters: {
@@ -309,6 +310,34 @@ describe('hosts with forms of their own', () => {
     assert.deepEqual([headers['xi-api-key'], headers.authorization], [upstreamKey, undefined]);
     assert.deepEqual(body, { text: input, model_id: 'eleven_flash_v2_5' });
     assert.equal(await chargedMicros(made), charged + 320);
+  });
+
+  test('Deepgram’s voices are models, and none of a dearer one can be had', async () => {
+    upstream.on('/deepgram/v1/speak', sendAudio('audio/mpeg'));
+    const made = await newKey();
+    const queryOf = async (body: Record<string, unknown>) => {
+      const { asked } = await gateway.recordUpstream(() => speak(made, body));
+      const { query, headers, body: sent } = asked[0]!;
+      assert.equal(headers.authorization, `Token ${upstreamKey}`);
+      assert.deepEqual(sent, { text: input });
+      return query;
+    };
+    const short = { model: 'aura-2', voice: 'thalia-en' };
+    assert.equal(await queryOf(short), 'model=aura-2-thalia-en&encoding=mp3');
+    // Eight characters, of 30 microdollars.
+    assert.equal(await chargedMicros(made), 240);
+    const whole = {
+      model: 'aura-2',
+      voice: 'aura-2-thalia-en',
+      response_format: 'pcm',
+      speed: 1.2,
+    };
+    assert.equal(
+      await queryOf(whole),
+      'model=aura-2-thalia-en&encoding=linear16&container=none&sample_rate=24000&speed=1.2',
+    );
+    for (const voice of ['2-thalia-en', 'aura-2-thalia-en', '2&model=aura-2-thalia-en'])
+      assert.doesNotMatch(await queryOf({ model: 'aura', voice }), /aura-2|&model/);
   });
 
   test('Groq makes WAV only', async () => {

@@ -50,6 +50,8 @@ const gateway = await startGateway(
         mistral: at('/mistral/v1'),
         xai: at('/xai/v1'),
         elevenlabs: at('/eleven/v1'),
+        deepgram: at('/deepgram/v1'),
+        cohere: at('/cohere'),
       },
       models: {
         seconds: {
@@ -78,6 +80,22 @@ const gateway = await startGateway(
         'voxtral-mini-transcribe-3': { prices: byMinute },
         'grok-stt': { prices: byMinute },
         scribe_v2: { prices: byMinute },
+        'nova-3': { prices: byMinute },
+        'nova-3-multilingual': { prices: byMinute },
+        'nova-3-diarize': { prices: byMinute },
+        'nova-first': {
+          type,
+          prices: byMinute,
+          routes: [
+            { provider: 'deepgram', model: 'nova-3' },
+            { provider: 'second', model: 'second-host' },
+          ],
+        },
+        'cohere-transcribe': {
+          type,
+          prices: byMinute,
+          routes: [{ provider: 'cohere', model: 'cohere-transcribe-03-2026' }],
+        },
         asked: { type, prices: byTokens, routes: [{ provider: 'google', model: 'flash' }] },
       },
     };
@@ -218,7 +236,8 @@ describe('a model billed by the minute', () => {
   });
 
   test('a host of OpenAI’s form is not asked for a form of translations that it may not know', () => {
-    const host = transcriptionHostOf({ kind: 'openai-compatible', wishes: {} })!;
+    const query = { kind: 'openai-compatible', upstreamModel: 'voxtral', wishes: {} } as const;
+    const host = transcriptionHostOf(query)!;
     const job = { task: 'translations', upstreamModel: 'voxtral', format: 'json', fields: {} };
     const { body } = host.write({ ...job, isEvents: false } as unknown as TranscriptionJob);
     assert.deepEqual(body, {
@@ -297,6 +316,155 @@ describe('hosts with forms of their own', () => {
     assert.deepEqual([told[0]!.text, duration], ['Ruby is.', 4]);
   });
 
+  const listenPath = '/deepgram/v1/listen';
+  const heard = (transcript: string, spoken: readonly object[], more: object = {}) => ({
+    metadata: { duration: 3.6999376 },
+    results: { channels: [{ alternatives: [{ transcript, words: spoken }], ...more }] },
+  });
+  const spokenWord = (said: string, start: number, speaker: number) => ({
+    ...word(said, start, speaker),
+    word: said.toLowerCase().replace('.', ''),
+    punctuated_word: said,
+  });
+  const ruby = ['Ruby', 'is.', 'A', 'gem.'].map((said, at) => spokenWord(said, at, at < 3 ? 0 : 1));
+
+  test('Deepgram gets the file alone, its wishes in the address, and its key with another word', async () => {
+    upstream.on(
+      listenPath,
+      answerJson(heard('Ruby is. A gem.', ruby, { detected_language: 'en' })),
+    );
+    const file = wav(3.7);
+    const fields = {
+      model: 'nova-3',
+      prompt: 'Ruby',
+      response_format: 'verbose_json',
+      'timestamp_granularities[]': 'word',
+    };
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), fields, { file }),
+    );
+    const { headers, query, text: sent } = asked[0]!;
+    assert.equal(query, 'model=nova-3&smart_format=true&detect_language=true');
+    assert.equal(headers.authorization, `Token ${upstreamKey}`);
+    assert.deepEqual([headers['content-type'], sent], ['audio/wav', file.toString()]);
+    assert.equal(Number(headers['content-length']), file.length);
+    assert.deepEqual([reply.costMicros, reply.headers['x-service-ignored']], [400, 'prompt']);
+    const answer = reply.json<{ words: object[]; segments: { text: string }[] }>();
+    assert.deepEqual(answer.words[1], { word: 'is.', start: 1, end: 2 });
+    assert.deepEqual(
+      answer.segments.map((segment) => segment.text),
+      ['Ruby is.', 'A', 'gem.'],
+    );
+  });
+
+  test('what costs more at Deepgram has a model of its own, and cannot be had from a cheaper one', async () => {
+    upstream.on(listenPath, answerJson(heard('Ruby is. A gem.', ruby)));
+    const queryOf = async (fields: Record<string, string>) => {
+      const { reply, asked } = await gateway.recordUpstream(async () =>
+        ask(await newKey(), fields),
+      );
+      return asked[0]?.query ?? `${reply.status} ${reply.error.param}`;
+    };
+    const diarized = { response_format: 'diarized_json' };
+    for (const [fields, expected] of [
+      [{ model: 'nova-3', language: 'pt-BR' }, 'model=nova-3&smart_format=true&language=pt-BR'],
+      [{ model: 'nova-3', language: 'multi' }, '400 language'],
+      [{ model: 'nova-3', language: 'en&diarize=true' }, '400 language'],
+      [{ model: 'nova-3', ...diarized }, '400 response_format'],
+      [
+        { model: 'nova-3-multilingual', language: 'multi' },
+        'model=nova-3&smart_format=true&language=multi',
+      ],
+      [
+        { model: 'nova-3-multilingual', language: 'de' },
+        'model=nova-3&smart_format=true&language=multi&language_hint=de',
+      ],
+      [
+        { model: 'nova-3-diarize', language: 'en', ...diarized },
+        'model=nova-3&smart_format=true&diarize_model=latest&language=en',
+      ],
+    ] as const)
+      assert.equal(await queryOf(fields), expected);
+    const told = await ask(await newKey(), { model: 'nova-3-diarize', ...diarized });
+    const speakers = told.json<{ segments: { speaker: string }[] }>().segments;
+    assert.deepEqual(
+      speakers.map(({ speaker }) => speaker),
+      ['0', '0', '1'],
+    );
+  });
+
+  test('silence at Deepgram is an empty text, and its errors are not answers', async () => {
+    upstream.on(listenPath, answerJson(heard('', [])));
+    const made = await newKey();
+    const silent = { model: 'nova-3', language: 'en' };
+    assert.equal((await ask(made, silent)).json()['text'], '');
+    const subtitles = await ask(made, { ...silent, response_format: 'vtt' });
+    assert.deepEqual([subtitles.text, subtitles.costMicros], ['WEBVTT\n\n', 400]);
+    const error = { err_code: 'Bad Request', err_msg: 'failed to process audio: corrupt data' };
+    for (const [status, model, expected] of [
+      [400, 'nova-first', 400],
+      [402, 'nova-first', 200],
+      [403, 'nova-first', 200],
+      [200, 'nova-first', 200],
+      [200, 'nova-3', 502],
+    ] as const) {
+      upstream.on(listenPath, answerJson(error, { status }));
+      const reply = await ask(made, { model });
+      assert.equal(reply.status, expected, `${status} ${reply.text}`);
+      if (expected === 200) assert.equal(reply.headers['x-service-route'], 'second');
+      if (expected === 400) assert.match(reply.error.message, /corrupt data/);
+    }
+    assert.equal(await chargedMicros(made), 5 * 400);
+  });
+
+  test('Cohere must be told the language, and its text costs our own reading', async () => {
+    const host = '/cohere/v2/audio/transcriptions';
+    upstream.on(host, answerJson({ text: ' Ruby.' }));
+    const made = await newKey();
+    const fields = { model: 'cohere-transcribe', prompt: 'Ruby', temperature: '0' };
+    for (const [more, param] of [
+      [{}, 'language'],
+      [{ language: 'en', response_format: 'srt' }, 'response_format'],
+    ] as const) {
+      const refused = await ask(made, { ...fields, ...more });
+      assert.deepEqual([refused.status, refused.error.param], [400, param]);
+    }
+    const { reply, asked } = await gateway.recordUpstream(() =>
+      ask(made, { ...fields, language: 'en' }),
+    );
+    assert.equal(reply.json()['text'], 'Ruby.');
+    assert.deepEqual([reply.costMicros, reply.headers['x-service-ignored']], [400, 'prompt']);
+    const { text: sent, headers } = asked[0]!;
+    assert.deepEqual(formOf(sent), {
+      model: 'cohere-transcribe-03-2026',
+      language: 'en',
+      temperature: '0',
+    });
+    // It reads the form as it comes.
+    assert.ok(sent.indexOf('name="language"') < sent.indexOf('name="file"'));
+    assert.equal(headers.authorization, `Bearer ${upstreamKey}`);
+    assert.equal(await chargedMicros(made), 400);
+  });
+
+  test('Mistral is asked who speaks, and says it in OpenAI’s words', async () => {
+    const told = { type: 'transcription_segment', text, start: 0.1, end: 3.6, speaker_id: 's1' };
+    const usage = { prompt_audio_seconds: 3 };
+    const answer = { model: 'voxtral', text, language: null, segments: [told], usage };
+    upstream.on('/mistral/v1/audio/transcriptions', answerJson(answer));
+    const fields = { model: 'voxtral-mini-transcribe-3', response_format: 'diarized_json' };
+    const { reply, asked } = await gateway.recordUpstream(async () =>
+      ask(await newKey(), { ...fields, language: 'en' }),
+    );
+    assert.equal(formOf(asked[0]!.text)['diarize'], 'true');
+    const { segments: said, ...rest } = reply.json<{ segments: object[] }>();
+    const { type: _, speaker_id: speaker, ...times } = told;
+    const segment = { ...times, id: 0, type: 'transcript.text.segment', speaker };
+    assert.deepEqual(said, [segment]);
+    const usageTold = { type: 'duration', seconds: 3 };
+    const expected = { task: 'transcribe', language: 'en', duration: 4, text, usage: usageTold };
+    assert.deepEqual(rest, expected);
+  });
+
   const geminiPath = '/v1beta/models/flash:generateContent';
   const geminiAnswer = {
     candidates: [{ content: { parts: [{ text: 'I think.', thought: true }, { text }] } }],
@@ -373,6 +541,13 @@ describe('the forms of an answer', () => {
     assert.equal(formOf(asked[0]!.text)['response_format'], 'verbose_json');
     const vtt = await ask(await newKey(), { response_format: 'vtt' });
     assert.ok(vtt.text.startsWith('WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nRuby\n\n'), vtt.text);
+  });
+
+  test('subtitles are not lost where a client asks for the times of words alone', async () => {
+    upstream.on(openAiPath, verbose);
+    const fields = { response_format: 'srt', 'timestamp_granularities[]': 'word' };
+    const { asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.ok(!('timestamp_granularities[]' in formOf(asked[0]!.text)));
   });
 
   test('verbose_json has all that the host wrote', async () => {

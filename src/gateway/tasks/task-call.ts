@@ -6,6 +6,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
+import type { KeyHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
@@ -17,8 +18,8 @@ export type TaskCall = {
   readonly path: string;
   /** The path is the whole path, not below the base URL's. */
   readonly isAtOrigin?: boolean;
-  /** The header that has the key. Left out: that of its kind. */
-  readonly keyHeader?: string;
+  /** The headers that have the key. Left out: those of its kind. */
+  readonly keyHeaders?: KeyHeaders;
 } & ({ readonly body: JsonObject } | { readonly sized: SizedBody });
 
 export type Sending = {
@@ -63,7 +64,7 @@ export async function openTask(
 
 function writeCall(
   { model, route: { provider, kind }, trace, signal }: Sending,
-  { path, isAtOrigin = false, keyHeader, ...written }: TaskCall,
+  { path, isAtOrigin = false, keyHeaders, ...written }: TaskCall,
   stream: boolean,
 ) {
   const sized = 'sized' in written ? written.sized : null;
@@ -72,9 +73,9 @@ function writeCall(
     path,
     ...(isAtOrigin && { origin: new URL(provider.baseUrl).origin }),
     headers: {
-      ...(keyHeader === undefined || provider.apiKey === null
+      ...(keyHeaders === undefined || provider.apiKey === null
         ? kind.headers(provider.apiKey, {})
-        : { [keyHeader]: provider.apiKey }),
+        : keyHeaders(provider.apiKey)),
       ...(sized && { ...sized.headers, 'content-length': String(sized.bytes) }),
     },
     body: 'sized' in written ? written.sized.pieces : JSON.stringify(written.body),

@@ -1,7 +1,7 @@
 // A request for a transcription or a translation: seconds of audio at the model's price, or the
 // provider's tokens. The hold follows our own reading of the file, the charge the provider's count.
 import { unreadable } from '../../canonical/upstream-broken.ts';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { writeSrt, writeVtt } from '../../domain/tasks/subtitles.ts';
 import {
   parseTranscriptionRequest,
@@ -16,6 +16,7 @@ import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { transcribeInSandbox } from '../../providers/registry.ts';
 import {
+  type Lack,
   readTranscript,
   type Transcript,
   type TranscriptionHost,
@@ -35,14 +36,9 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     endpoint: 'transcriptions',
     read: parseTranscriptionRequest,
     hostOf: transcriptionHostOf,
-    serves: ({ takes }, { format }) => takes(task, hostFormats[format]),
-    refuse: ({ format }, { id }, hosts) =>
-      hosts.some(({ takes }) => takes(task, 'json'))
-        ? invalidRequest(
-            'response_format',
-            `response_format must be json or text for ${id}, whose provider tells no times; got ${format}`,
-          )
-        : invalidRequest('model', `no provider of ${id} translates; POST /v1/audio/transcriptions`),
+    serves: (host, request) => lackOf(host, request, task) === null,
+    refuse: (request, { id }, hosts) =>
+      invalidRequest(...refusals[lackOf(hosts[0]!, request, task)!](id, request)),
     measure(request, _, routes) {
       const seconds = secondsOf(request);
       return {
@@ -76,6 +72,35 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     },
   });
 }
+
+function lackOf(
+  { lacks }: TranscriptionHost,
+  { format, fields }: TranscriptionRequest,
+  task: TranscriptionTask,
+): Lack | null {
+  return lacks({ task, format: hostFormats[format], fields });
+}
+
+type Refusal = (
+  id: string,
+  request: TranscriptionRequest,
+) => readonly [field: string, message: string];
+
+const refusals: Readonly<Record<Lack, Refusal>> = {
+  translations: (id) => ['model', `no provider of ${id} translates; POST /v1/audio/transcriptions`],
+  times: (id, { format }) => [
+    'response_format',
+    `response_format must be json or text for ${id}, whose provider tells no times; got ${format}`,
+  ],
+  speakers: (id) => [
+    'response_format',
+    `response_format must not be diarized_json for ${id}, which does not tell speakers apart`,
+  ],
+  language: (id, { fields: { language } }) => [
+    'language',
+    `language must be the code of the audio's language, such as en, for ${id}; got ${language ? quoted(String(language)) : 'none'}`,
+  ],
+};
 
 /** Recordings have 10 input tokens a second. Speech is at most 16 tokens a second; speakers cost more. */
 const tokensPerSecond = { likely: 14, input: 12, output: 16, outputWithSpeakers: 64 };
@@ -172,7 +197,8 @@ function written(
     case 'verbose_json':
     case 'diarized_json': {
       const name = task === 'translations' ? 'translate' : 'transcribe';
-      return { body: { task: name, duration: secondsOf(request), ...body, usage } };
+      const language = body.language ?? request.fields.language;
+      return { body: { task: name, duration: secondsOf(request), ...body, language, usage } };
     }
   }
 }
@@ -193,11 +219,15 @@ async function transcribeAt(
   const body = await bodyOf(route, calling, { task, seconds, pass });
   const transcript = readTranscript(body);
   if (!transcript) throw unreadable('the answer has no text');
-  if ((format === 'srt' || format === 'vtt') && transcript.segments === null)
+  if (isSubtitles(format) && transcript.segments === null)
     throw unreadable('the answer has no segments');
   if (isEvents && !stream.hasFrames)
     await pass({ type: 'transcript.text.delta', delta: transcript.text });
   return { body, transcript };
+}
+
+function isSubtitles(format: TranscriptionRequest['format']): boolean {
+  return format === 'srt' || format === 'vtt';
 }
 
 type Transcribing = {
@@ -218,7 +248,10 @@ async function bodyOf(
     return transcribeInSandbox({ prompt, seconds, isByTokens: !isByUnit, signal, clock });
   }
   const { upstreamModel, provider } = chosen;
-  const taken = Object.entries(fields).filter(([name]) => !host.ignores(name));
+  // Words alone would make no subtitles.
+  const isLeftOut = (name: string) =>
+    host.ignores(name) || (name === 'timestamp_granularities' && isSubtitles(format));
+  const taken = Object.entries(fields).filter(([name]) => !isLeftOut(name));
   const job = {
     task,
     upstreamModel,
@@ -231,7 +264,7 @@ async function bodyOf(
     outputTokensMax: size.most.outputTokens ?? null,
   };
   const { body, ...to } = host.write(job);
-  const call = { ...to, sized: bodyWith(body, upload) };
+  const call = { ...to, sized: bodyWith(body, upload, job.mediaType) };
   if (!job.isEvents) {
     const answer = (await sendTask(sending, call)).body;
     return host.read?.(answer) ?? answer;
@@ -245,13 +278,20 @@ async function bodyOf(
   throw brokenStream('the stream ended early');
 }
 
-function bodyWith(body: ReturnType<TranscriptionHost['write']>['body'], file: Upload): SizedBody {
-  if ('around' in body) return jsonWith(body.around, file);
-  // Hosts tell the format by the name.
-  const [extension = ''] = /\.[A-Za-z0-9]{1,5}$/.exec(file.name) ?? [];
+function bodyWith(
+  body: ReturnType<TranscriptionHost['write']>['body'],
+  file: Upload,
+  mediaType: string,
+): SizedBody {
   const { bytes } = file;
+  const pieces = () => file.pieces();
+  if (body === 'file') return { headers: { 'content-type': mediaType }, bytes, pieces };
+  if ('around' in body) return jsonWith(body.around, file);
+  // Hosts tell the format by the name; a browser's recording may have none.
+  const [extension = mediaType.replace('audio/', '.')] =
+    /\.[A-Za-z0-9]{1,5}$/.exec(file.name) ?? [];
   const part = { field: 'file', name: `audio${extension}`, mediaType: 'application/octet-stream' };
-  return writeForm(body.form, [{ ...part, bytes, pieces: () => file.pieces() }]);
+  return writeForm(body.form, [{ ...part, bytes, pieces }]);
 }
 
 /** Whole groups of three bytes, so that the pieces of base64 can be joined. */

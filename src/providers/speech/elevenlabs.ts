@@ -1,7 +1,8 @@
 // ElevenLabs' form of speech. https://elevenlabs.io/docs/api-reference/text-to-speech/convert
+import type { KeyHeaders } from '../provider.ts';
 import type { SpeechHost } from './host.ts';
 
-export const keyHeader = 'xi-api-key';
+export const keyHeaders: KeyHeaders = (apiKey) => ({ 'xi-api-key': apiKey });
 
 const formats = { mp3: 'mp3_44100_128', opus: 'opus_48000_128', pcm: 'pcm_24000' } as const;
 
@@ -13,7 +14,7 @@ export const elevenlabs: SpeechHost = {
     const id = voice.replaceAll(/[^A-Za-z0-9_-]/g, '');
     return {
       path: `/text-to-speech/${id}?output_format=${formats[format as keyof typeof formats]}`,
-      keyHeader,
+      keyHeaders,
       answer: 'bytes',
       body: { text: input, model_id: upstreamModel },
     };

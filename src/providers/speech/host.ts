@@ -3,7 +3,7 @@
 import type { TokenCounts } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SpeechFormat } from '../../terms/speech.ts';
-import type { ProviderPlace } from '../provider.ts';
+import type { KeyHeaders, ProviderPlace } from '../provider.ts';
 
 export type SpeechJob = {
   readonly upstreamModel: string;
@@ -20,8 +20,8 @@ export type SpeechJob = {
 
 type SpeechCall = {
   readonly path: string;
-  /** The header that has the key. Left out: that of its kind. */
-  readonly keyHeader?: string;
+  /** The headers that have the key. Left out: those of its kind. */
+  readonly keyHeaders?: KeyHeaders;
   readonly body: JsonObject;
   /** `bytes`: the audio itself. `events`: server-sent events with pieces of it. */
   readonly answer: 'bytes' | 'events' | 'json';

@@ -1,6 +1,7 @@
 // Which host makes speech in which form.
 import { azurePath } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
+import { deepgram } from './deepgram.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
 import type { SpeechHost } from './host.ts';
@@ -16,7 +17,7 @@ export function speechHostOf({ kind, wishes: { speech: wishes } }: HostQuery): S
     case 'azure':
       return azure;
     case 'openai-compatible':
-      if (typeof wishes === 'string') return { mistral, xai, elevenlabs }[wishes];
+      if (typeof wishes === 'string') return { mistral, xai, elevenlabs, deepgram }[wishes];
       return wishes ? openAiForm(wishes.formats) : openAi;
     case 'google':
       return gemini;

@@ -1,7 +1,7 @@
 // ElevenLabs' form of transcription. https://elevenlabs.io/docs/api-reference/speech-to-text/convert
 import { listOf } from '../../lib/json.ts';
-import { keyHeader } from '../speech/elevenlabs.ts';
-import { readWords, type TranscriptionHost } from './host.ts';
+import { keyHeaders } from '../speech/elevenlabs.ts';
+import { lacksTranslations, readWords, type TranscriptionHost } from './host.ts';
 
 /** Our names of its fields. */
 const names: Readonly<Record<string, string>> = {
@@ -10,12 +10,13 @@ const names: Readonly<Record<string, string>> = {
 };
 
 export const elevenlabs: TranscriptionHost = {
-  takes: (task) => task === 'transcriptions',
-  ignores: (field) => !Object.hasOwn(names, field),
+  lacks: lacksTranslations,
+  // Its words have times without being asked.
+  ignores: (field) => !Object.hasOwn(names, field) && field !== 'timestamp_granularities',
   streams: false,
   write: ({ upstreamModel, format, fields }) => ({
     path: '/speech-to-text',
-    keyHeader,
+    keyHeaders,
     body: {
       form: [
         ['model_id', upstreamModel],

@@ -24,7 +24,7 @@ const mark = 'THE-FILE';
 
 function at(pathOf: (job: TranscriptionJob) => string): TranscriptionHost {
   return {
-    takes: (_, format) => format === 'json',
+    lacks: ({ format }) => (format === 'json' ? null : 'times'),
     ignores: (field) => !fieldsTaken.includes(field),
     streams: false,
     // Recorded: 32 a second. It thinks a little first.

@@ -1,10 +1,10 @@
 // The interface of a host of transcriptions: what a call looks like, and what its answer says. Pure:
 // the gateway does the HTTP.
 import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonical/usage.ts';
-import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { FormField } from '../../lib/multipart.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
-import type { ProviderPlace } from '../provider.ts';
+import type { KeyHeaders, ProviderPlace } from '../provider.ts';
 
 /** `json` has the text; the others have segments too. */
 type HostFormat = 'json' | 'verbose_json' | 'diarized_json';
@@ -25,16 +25,23 @@ export type TranscriptionJob = {
 
 type TranscriptionCall = {
   readonly path: string;
-  /** The header that has the key. Left out: that of its kind. */
-  readonly keyHeader?: string;
-  /** Fields of a form with the file, or JSON before and behind the file in base64. */
+  /** The headers that have the key. Left out: those of its kind. */
+  readonly keyHeaders?: KeyHeaders;
+  /**
+   * Fields of a form with the file, JSON before and behind the file in base64, or the file alone.
+   */
   readonly body:
     | { readonly form: readonly FormField[] }
-    | { readonly around: readonly [before: string, after: string] };
+    | { readonly around: readonly [before: string, after: string] }
+    | 'file';
 };
 
+/** Why a host cannot serve a request. `language`: it needs the code of one language. */
+export type Lack = 'translations' | 'times' | 'speakers' | 'language';
+
 export type TranscriptionHost = {
-  readonly takes: (task: TranscriptionTask, format: HostFormat) => boolean;
+  /** Returns null for a request that it can serve. `fields`: all of the request. */
+  readonly lacks: (asked: Pick<TranscriptionJob, 'task' | 'format' | 'fields'>) => Lack | null;
   /** True when it lacks a field. */
   readonly ignores: (field: string) => boolean;
   readonly streams: boolean;
@@ -46,6 +53,10 @@ export type TranscriptionHost = {
   /** Returns its answer in OpenAI's form. Left out: it has that form. */
   readonly read?: (body: JsonObject) => JsonObject;
 };
+
+/** For a host that only transcribes. */
+export const lacksTranslations: TranscriptionHost['lacks'] = ({ task }) =>
+  task === 'translations' ? 'translations' : null;
 
 type TranscriptionUsage =
   | { readonly kind: 'seconds'; readonly seconds: number }
@@ -107,27 +118,28 @@ const wordsMax = 20;
 
 /**
  * Returns the words of an answer in OpenAI's form, and segments of them: sentences of one speaker.
- * `joint`: between two words.
+ * `text`: the whole text, whose words are parted by spaces if it has any. Empty: spaces are words.
  */
-export function readWords(words: unknown, joint: '' | ' '): JsonObject {
+export function readWords(words: unknown, text: unknown): JsonObject {
+  const joint = /\s/.test(textOf(text)) ? ' ' : '';
   const given = listOf(words).filter(isWord);
   const segments: { start: number; end: number; text: string; speaker: string }[] = [];
   let count = 0;
-  for (const { text, start, end, speaker: label } of given) {
+  for (const { text: word, start, end, speaker: label } of given) {
     const speaker = typeof label === 'string' || typeof label === 'number' ? String(label) : '0';
     const last = segments.at(-1);
     const isFull = last && (count >= wordsMax || /[.!?。！？]$/.test(last.text.trimEnd()));
     if (last && !isFull && last.speaker === speaker) {
       last.end = end;
-      last.text += joint + text;
+      last.text += joint + word;
       count++;
     } else {
-      segments.push({ start, end, text, speaker });
+      segments.push({ start, end, text: word, speaker });
       count = 1;
     }
   }
   return {
-    words: given.map(({ text, start, end }) => ({ word: text, start, end })),
+    words: given.map(({ text: word, start, end }) => ({ word, start, end })),
     segments: segments.map((segment, id) => ({ id, type: 'transcript.text.segment', ...segment })),
   };
 }

@@ -1,21 +1,26 @@
 // Which host transcribes in which form.
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
+import { type JsonObject, objectsOf } from '../../lib/json.ts';
 import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
 import { azurePath } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
+import { cohere } from './cohere.ts';
+import { deepgram } from './deepgram.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
-import type { TranscriptionHost } from './host.ts';
+import { lacksTranslations, type TranscriptionHost } from './host.ts';
 import { xai } from './xai.ts';
 
 /** Returns null when it transcribes nothing. */
 export function transcriptionHostOf({
   kind,
+  upstreamModel,
   wishes: { transcription: wishes = {} },
-}: HostQuery): TranscriptionHost | null {
+}: HostQuery & { readonly upstreamModel: string }): TranscriptionHost | null {
   switch (kind) {
     case 'openai':
     case 'openai-compatible':
+      if (wishes === 'deepgram') return deepgram(upstreamModel);
       return typeof wishes === 'string'
         ? { xai, elevenlabs }[wishes]
         : openAiForm(wishes, kind === 'openai');
@@ -25,9 +30,10 @@ export function transcriptionHostOf({
       return gemini;
     case 'vertex':
       return vertex;
+    case 'cohere':
+      return cohere;
     case 'bedrock':
     case 'anthropic':
-    case 'cohere':
       return null;
   }
 }
@@ -41,14 +47,13 @@ const azure: TranscriptionHost = {
 };
 
 /** `isOpenAi`: it counts nothing beside the text of a translation. Others may not know `verbose_json`. */
-function openAiForm(
-  { only, lacksFormats, lacksTranslations, measuresSegmentsOnly }: TranscriptionWishes,
-  isOpenAi = false,
-): TranscriptionHost {
+function openAiForm(wishes: TranscriptionWishes, isOpenAi = false): TranscriptionHost {
+  const { only, lacksFormats, lacksStreams, measuresSegmentsOnly } = wishes;
   return {
-    takes: (task) => task === 'transcriptions' || !lacksTranslations,
+    lacks: wishes.lacksTranslations ? lacksTranslations : () => null,
     ignores: (field) => only !== undefined && !only.includes(field),
-    streams: true,
+    streams: !lacksStreams,
+    ...(lacksFormats && { read: readPlain }),
     write({ task, upstreamModel, format, isEvents, fields }) {
       const granularities =
         lacksFormats && format !== 'json' ? { timestamp_granularities: ['segment'] } : {};
@@ -57,6 +62,7 @@ function openAiForm(
       const form = [
         ['model', upstreamModel],
         ...(lacksFormats ? [] : [['response_format', asked] as const]),
+        ...(lacksFormats && format === 'diarized_json' ? [['diarize', 'true'] as const] : []),
         ...(isEvents ? [['stream', 'true'] as const] : []),
         ...Object.entries({ ...fields, ...granularities }).flatMap(([name, value]) =>
           typeof value === 'string'
@@ -67,4 +73,16 @@ function openAiForm(
       return { path: `/audio/${task}`, body: { form } };
     },
   };
+}
+
+/** Mistral's answer, which has its own names for what is beside the text. */
+function readPlain({ text, language, segments, usage }: JsonObject): JsonObject {
+  if (!Array.isArray(segments)) return { text, language, usage };
+  const named = objectsOf(segments).map(({ speaker_id: speaker, ...segment }, id) => ({
+    ...segment,
+    id,
+    type: 'transcript.text.segment',
+    speaker,
+  }));
+  return { text, language, usage, segments: named };
 }

@@ -1,10 +1,11 @@
 // xAI's form of transcription: one model without a name, and an answer with words.
 // https://docs.x.ai/developers/model-capabilities/audio/speech-to-text
-import { readWords, type TranscriptionHost } from './host.ts';
+import { lacksTranslations, readWords, type TranscriptionHost } from './host.ts';
 
 export const xai: TranscriptionHost = {
-  takes: (task) => task === 'transcriptions',
-  ignores: (field) => field !== 'language',
+  lacks: lacksTranslations,
+  // Its words have times without being asked.
+  ignores: (field) => field !== 'language' && field !== 'timestamp_granularities',
   streams: false,
   write: ({ format, fields }) => ({
     path: '/stt',
@@ -17,5 +18,5 @@ export const xai: TranscriptionHost = {
       ],
     },
   }),
-  read: ({ words, ...answer }) => ({ ...answer, ...readWords(words, ' ') }),
+  read: ({ words, ...answer }) => ({ ...answer, ...readWords(words, answer.text) }),
 };

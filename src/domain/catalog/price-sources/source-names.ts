@@ -33,6 +33,7 @@ const sourceNames: Readonly<Record<string, ListNames>> = {
   },
   voyage: { litellm: prefixed('voyage'), genaiPrices: 'voyageai' },
   elevenlabs: { litellm: prefixed('elevenlabs'), genaiPrices: 'elevenlabs' },
+  deepgram: { litellm: prefixed('deepgram'), genaiPrices: null },
   xiaomi: { litellm: prefixed('xiaomi_mimo'), genaiPrices: null },
   inception: { litellm: prefixed('inception'), genaiPrices: null },
   meta: { litellm: prefixed('meta_llama'), genaiPrices: null },

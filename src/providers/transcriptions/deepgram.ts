@@ -1,0 +1,66 @@
+// Deepgram's form of transcription: the file is the body, and the wishes are in the address.
+// https://developers.deepgram.com/reference/speech-to-text/listen-pre-recorded (npm `@deepgram/sdk` 5.13,
+// read 2026-11-30)
+import { listOf, objectOf, objectsOf } from '../../lib/json.ts';
+import type { KeyHeaders } from '../provider.ts';
+import {
+  lacksTranslations,
+  readWords,
+  type TranscriptionHost,
+  type TranscriptionJob,
+} from './host.ts';
+
+export const keyHeaders: KeyHeaders = (apiKey) => ({ authorization: `Token ${apiKey}` });
+
+/** `multi` is no code of a language, and costs more. */
+const languageCode = /^[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,2}$/i;
+
+/**
+ * A model's name may have parameters that cost more, such as `nova-3?language=multi`, so that each has a
+ * price of its own. Clients cannot ask for them otherwise.
+ */
+export function deepgram(upstreamModel: string): TranscriptionHost {
+  const [model = '', parameters = ''] = upstreamModel.split('?', 2);
+  const fixed = new URLSearchParams(parameters);
+  /** null: none beside that of the name. */
+  const languageOf = ({ language }: TranscriptionJob['fields']) =>
+    language === undefined || language === fixed.get('language') ? null : String(language);
+  const languageField = fixed.has('language') ? 'language_hint' : 'language';
+  return {
+    lacks(asked) {
+      const { format, fields } = asked;
+      if (format === 'diarized_json' && !fixed.has('diarize_model')) return 'speakers';
+      const language = languageOf(fields);
+      const isOne = language === null || languageCode.test(language);
+      return lacksTranslations(asked) ?? (isOne ? null : 'language');
+    },
+    // Its words have times without being asked.
+    ignores: (field) => field !== 'language' && field !== 'timestamp_granularities',
+    streams: false,
+    write({ fields }) {
+      const language = languageOf(fields);
+      const query = new URLSearchParams({ model, smart_format: 'true' });
+      for (const [name, value] of fixed) query.append(name, value);
+      if (language !== null) query.set(languageField, language);
+      // Otherwise it takes everything for English.
+      else if (!fixed.has('language')) query.set('detect_language', 'true');
+      return { path: `/listen?${query.toString()}`, keyHeaders, body: 'file' };
+    },
+    read({ results, metadata }) {
+      const channel = objectOf(listOf(objectOf(results)['channels'])[0]);
+      const { transcript, words } = objectOf(listOf(channel['alternatives'])[0]);
+      const spoken = objectsOf(words).map(
+        ({ word, punctuated_word: written = word, ...times }) => ({
+          ...times,
+          text: written,
+        }),
+      );
+      return {
+        text: transcript,
+        language: channel['detected_language'],
+        duration: objectOf(metadata)['duration'],
+        ...readWords(spoken, transcript),
+      };
+    },
+  };
+}
