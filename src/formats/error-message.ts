@@ -32,6 +32,7 @@ function readWithin(body: unknown, levels: number): string | null {
     body.detail,
     body.msg,
     body.err_msg,
+    failedBase(body)?.status_msg,
   ]) {
     const message = readWithin(inner, levels - 1);
     if (message !== null) return message;
@@ -74,13 +75,37 @@ export function readErrorStatus(error: unknown): number | null {
   const status = [error['status_code'], error['status'], error['code']].find(
     (value) => typeof value === 'number',
   );
+  if (status !== undefined && minimaxStatuses[status] !== undefined) return minimaxStatuses[status];
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
     ? status
     : null;
 }
 
-/** A proxy's HTML page does not help a developer. */
+/** By MiniMax's codes (platform.minimax.io/docs/api-reference/errorcode, read 2026-11-30). */
+const minimaxStatuses: Readonly<Record<number, number>> = {
+  1001: 504,
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1027: 400,
+  1039: 429,
+  1041: 429,
+  1042: 400,
+  2013: 400,
+  2049: 401,
+  2056: 429,
+};
+
+/** MiniMax's `{base_resp: {status_code, status_msg}}`, which all its answers have; null: it has not failed. */
+export function failedBase({ base_resp: base }: JsonObject): JsonObject | null {
+  return isObject(base) && typeof base.status_code === 'number' && base.status_code !== 0
+    ? base
+    : null;
+}
+
+/** A proxy's HTML page does not help a developer. Alibaba's messages may begin with `<400>`. */
 function readPlainMessage(text: string): string | null {
   const plain = text.trim();
-  return plain === '' || plain.startsWith('<') ? null : plain.slice(0, charactersMax);
+  return plain === '' || /^<[a-z!?/]/i.test(plain) ? null : plain.slice(0, charactersMax);
 }

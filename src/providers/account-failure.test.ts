@@ -40,8 +40,14 @@ test('a refusal that quotes words of an empty account is the client’s', () => 
 test('an account without credit at OpenAI wants money, a limit a minute passes', () => {
   const limited = { kind: 'status', status: 429, message: 'x', retryAfterSeconds: 7 } as const;
   const statusFor = (code: unknown) => readOpenAiFailure(limited, { error: { code } }).status;
-  const unpaid = ['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active'];
-  assert.deepEqual(unpaid.map(statusFor), [402, 402, 402]);
+  const unpaid = [
+    'insufficient_quota',
+    'credit_balance_exhausted',
+    'billing_not_active',
+    'organization_spend_limit_exceeded',
+    'project_spend_limit_exceeded',
+  ];
+  assert.deepEqual(unpaid.map(statusFor), [402, 402, 402, 402, 402]);
   assert.deepEqual(['rate_limit_exceeded', 429, null].map(statusFor), [429, 429, 429]);
   assert.equal(readOpenAiFailure(limited, '<html>').status, 429);
 });

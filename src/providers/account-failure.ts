@@ -1,8 +1,8 @@
-// Failures of the operator's account that some providers report as 400, as if the client's request
-// were at fault, or as 429, as if they would pass. They become 401, 402 or 403: another route is tried, the operator is told, and the
-// client does not see the message.
+// Failures of the operator's account or route that some providers report as 400, as if the client's request
+// were at fault, or as 429, as if they would pass. They become 401, 402 or 403: another route is tried, the
+// operator is told, and the client does not see the message. A model that the host does not have becomes 404.
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { isObject, objectOf } from '../lib/json.ts';
+import { isObject, objectOf, textOf } from '../lib/json.ts';
 
 /** How the messages begin, and the status that they deserve. */
 const messages: readonly (readonly [start: RegExp, status: number])[] = [
@@ -16,7 +16,32 @@ const messages: readonly (readonly [start: RegExp, status: number])[] = [
   [/^Access denied, please make sure your account is in good standing/, 402],
   // xAI, recorded.
   [/^Incorrect API key provided/, 401],
+  // Azure, NVIDIA and LM Studio, by reports (read 2026-11-30).
+  [/^API version not supported/, 404],
+  [/^Function id '[^']{1,100}': DEGRADED/, 503],
+  [/^No models loaded/, 503],
+  // A model that is not there: DeepSeek; Mistral and Perplexity; OpenRouter; GitHub's Copilot.
+  [/^Model Not Exist/, 404],
+  [/^Invalid model\b/, 404],
+  [/^\S{1,100} is not a valid model ID/, 404],
+  [/^The requested model is not supported/, 404],
 ];
+
+/**
+ * As `messages`, by the error's code: Groq (console.groq.com/docs/errors and spend-limits), Together, Hugging
+ * Face, Azure and Zhipu (1211); read 2026-11-30.
+ */
+const codes: Readonly<Record<string, number>> = {
+  organization_restricted: 403,
+  model_terms_required: 403,
+  blocked_api_access: 402,
+  model_not_found: 404,
+  model_decommissioned: 404,
+  model_not_available: 404,
+  model_not_supported: 404,
+  OperationNotSupported: 404,
+  '1211': 404,
+};
 
 /**
  * Some say with 400, 412, 429 or 500 that the account is empty, as if it would pass. By the beginning of
@@ -37,6 +62,7 @@ const emptyAccount = new RegExp(
     '^Your prepayment credits are depleted',
     '^(?:Your )?account .{1,120} is suspended',
     '^Insufficient quota available for',
+    '^Your GLM Coding Plan package has expired',
   ].join('|'),
   'i',
 );
@@ -49,6 +75,12 @@ const emptyAccount = new RegExp(
 const forbids = /^Content violates usage guidelines/;
 const refusesRequest = /^Input validation error/;
 
+/**
+ * llama.cpp calls a text that is too long for an embedding its own fault, and five of them would take the
+ * route out of use (github.com/lemonade-sdk/lemonade/issues/3591, read 2026-11-30).
+ */
+const tooLarge = /^input .{0,40}is too large to process/;
+
 /** `failure`: with the provider's own message. `body`: of the answer. */
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
   if (failure.status === 403 && forbids.test(failure.message))
@@ -59,15 +91,20 @@ export function readAccountFailure(failure: UpstreamFailure, body?: unknown): Up
   const isSaid = failure.kind === 'status' || isObject(body);
   if (isSaid && emptyAccount.test(failure.message))
     return { ...failure, kind: 'status', status: 402 };
+  if (failure.status === 500 && tooLarge.test(failure.message)) return { ...failure, status: 400 };
   if (failure.status !== 400) return failure;
-  const [, status = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
-  return { ...failure, status };
+  const [, said = 400] = messages.find(([start]) => start.test(failure.message)) ?? [];
+  const code = textOf(objectOf(objectOf(body)['error'])['code']);
+  return { ...failure, status: Object.hasOwn(codes, code) ? codes[code]! : said };
 }
 
 const noCredit: unknown[] = [
   'insufficient_quota',
   'credit_balance_exhausted',
   'billing_not_active',
+  // developers.openai.com/api/docs/guides/spend-limits (read 2026-11-30)
+  'organization_spend_limit_exceeded',
+  'project_spend_limit_exceeded',
 ];
 
 /**

@@ -1,18 +1,21 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
-import { readErrorMessage, readErrorStatus } from '../formats/error-message.ts';
+import { failedBase, readErrorMessage, readErrorStatus } from '../formats/error-message.ts';
 import { objectOf } from '../lib/json.ts';
 
 type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 
 /**
  * Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors.
- * When OpenRouter fails after it has begun to answer, only the body has the status of the error.
+ * When OpenRouter fails after it has begun to answer, and whenever MiniMax does, only the body has the
+ * status of the error.
  */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },
   { readFailure }: { readonly readFailure?: ReadFailure | undefined },
 ): UpstreamFailure {
-  const status = failure.kind === 'unreadable' ? readErrorStatus(objectOf(body)['error']) : null;
+  const said = objectOf(body);
+  const status =
+    failure.kind === 'unreadable' ? readErrorStatus(said['error'] ?? failedBase(said)) : null;
   const worded: UpstreamFailure = {
     ...failure,
     ...(status !== null && { kind: 'status', status }),

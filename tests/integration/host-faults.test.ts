@@ -113,20 +113,47 @@ const streamed: readonly (readonly [what: string, frames: Parameters<typeof fram
     ],
   ],
   ['a flat error', [{ data: opening }, { event: 'error', data: { message: 'x', code: 500 } }]],
+  [
+    'an error of Cerebras that no event names',
+    [{ data: opening }, { data: { message: 'Try again', type: 'server_error', code: '' } }],
+  ],
+  [
+    'MiniMax’s code of an error',
+    [{ data: opening }, { data: { choices: null, base_resp: { status_code: 1002 } } }],
+  ],
 ];
 
 test('a stream that fails with its first chunk is read as a whole answer is', async () => {
-  const fails = (code: number, message: string) => {
-    const events = framesText([{ data: { error: { message, code } } }]);
+  const failsWith = (data: object) => {
+    const events = framesText([{ data }]);
     const headers = { 'content-type': 'text/event-stream' };
     gateway.upstream.on(chatPathOf('openrouter'), answerBytes(Buffer.from(events), { headers }));
   };
+  const fails = (code: number, message: string) => failsWith({ error: { message, code } });
   fails(403, 'Content violates usage guidelines. Team: team-secret');
   for (const client of endpoints) {
     const body = client.body({ model: 'openrouter-alone', stream: true });
     const reply = await gateway.post(client.path, { key, body });
     assert.equal(reply.status, 400, reply.text);
     assert.match(reply.error.message, /violates usage guidelines/);
+  }
+  const alibabas = {
+    code: 'data_inspection_failed',
+    type: 'data_inspection_failed',
+    message: 'no',
+  };
+  for (const data of [
+    { error: alibabas },
+    { error: { message: 'no', type: 'invalid_request_error', code: null } },
+    { choices: null, base_resp: { status_code: 1026, status_msg: 'no' } },
+  ]) {
+    failsWith(data);
+    for (const client of endpoints) {
+      const body = client.body({ model: 'openrouter-alone', stream: true });
+      const reply = await gateway.post(client.path, { key, body });
+      assert.equal(reply.status, 400, reply.text);
+      assert.equal(reply.error.message, 'no');
+    }
   }
   fails(500, 'insufficient balance (1008)');
   const body = {

@@ -1,5 +1,10 @@
 // Errors in OpenAI's shape, and the variants of other hosts.
-import { readErrorMessage, readErrorStatus, readVendorError } from '../error-message.ts';
+import {
+  failedBase,
+  readErrorMessage,
+  readErrorStatus,
+  readVendorError,
+} from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
@@ -32,11 +37,20 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
+/** Types of errors that have no status in a stream: OpenAI's, and Alibaba's for a forbidden text. */
+const clientsFaults: readonly unknown[] = ['invalid_request_error', 'data_inspection_failed'];
+
 /** Returns the failure that a stream's chunk reports; null for an ordinary chunk. */
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
-  // An error of Mistral or SGLang is an object of its own.
-  if (event.event !== 'error' && !chunk.error && chunk.object !== 'error') return null;
-  const status = readErrorStatus(isObject(chunk.error) ? chunk.error : chunk);
+  const base = failedBase(chunk);
+  // An error of Mistral, SGLang or Cerebras is an object of its own.
+  const isFlat =
+    chunk.object === 'error' ||
+    (chunk.choices === undefined && typeof chunk.message === 'string' && chunk.message !== '');
+  if (event.event !== 'error' && !chunk.error && !isFlat && !base) return null;
+  const error = isObject(chunk.error) ? chunk.error : (base ?? chunk);
+  const isClients = clientsFaults.includes(error.type);
+  const status = readErrorStatus(error) ?? (isClients ? 400 : null);
   const message = readErrorMessage(chunk) ?? 'the stream reported an error without a message';
   return { ...makeFailure(status ?? 'broken-stream', message), ...readVendorError(chunk) };
 }

@@ -32,7 +32,7 @@ import { ownCountOf } from '../charging/used.ts';
 import type { Editor } from '../routing/own-images.ts';
 import { lighten } from '../routing/lighten.ts';
 import { functionsOfOwn, inputTokensWithTools, type OwnTools } from '../routing/asked-tools.ts';
-import { nextStepAfter } from '../calling/retry-policy.ts';
+import { blamesRequest } from '../calling/retry-policy.ts';
 import { writeUpstreamRequest } from '../routing/write-request.ts';
 import type { Called } from '../stages.ts';
 import { answerContextOf } from './head.ts';
@@ -104,7 +104,7 @@ export class ToolTurns {
    * may be able to repeat it.
    */
   failureOf({ failure }: Pick<FailedCall, 'failure'>): UpstreamFailure {
-    const isRefusal = failure.kind === 'status' && nextStepAfter(failure) === 'never';
+    const isRefusal = failure.kind === 'status' && blamesRequest(failure);
     return isRefusal ? { ...failure, isCausedByAccount: true } : failure;
   }
 

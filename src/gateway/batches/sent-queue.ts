@@ -15,7 +15,12 @@ import type { SentBatch, SentChanges } from '../../domain/batches/sent-batches.t
 import { hourMs } from '../../lib/utc-time.ts';
 import type { FailedBatch, RemoteBatch } from '../../providers/batches/host.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';
-import { isCredentialRefused, isMissing, nextStepAfter } from '../calling/retry-policy.ts';
+import {
+  blamesRequest,
+  isCredentialRefused,
+  isMissing,
+  nextStepAfter,
+} from '../calling/retry-policy.ts';
 import { CallFailed, callsOf, sendMs } from './host-calls.ts';
 import type { LineContext } from './line.ts';
 import type { BatchParts } from './parts.ts';
@@ -228,7 +233,7 @@ export class SentQueue {
     const about = { provider: sent.provider, batch_id: batch.id, err: message };
     this.#parts.gateway.log.warn(about, 'a provider did not take a batch');
     const next = nextStepAfter(failure);
-    const isFinal = next === 'never';
+    const isFinal = blamesRequest(failure);
     // A job in a bucket fails by its bucket, role or model, which are not the client's fault. S3 redirects
     // from a bucket in another region.
     const isOurs = host.api.hasBucket && next !== 'again' && !isCredentialRefused(status);

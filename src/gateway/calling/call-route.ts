@@ -9,7 +9,7 @@ import type { Run } from '../active-runs.ts';
 import type { RouteHealth } from './health.ts';
 import type { RouteName } from './shared-health.ts';
 import { tryRoutes } from './try-routes.ts';
-import { isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
+import { blamesRequest, isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
 
 type RouteCall = Pick<ProviderCall, 'baseUrl' | 'isStream' | 'number'> & {
   readonly route: RouteName;
@@ -70,7 +70,7 @@ function endingOf(failure: UpstreamFailure | null, signal: AbortSignal): CallEnd
   if (signal.aborted) return 'unknown';
   if (isCredentialRefused(failure.status)) return 'refused';
   // A request may name something else that is not there: others must not lose the route by that.
-  const isRequests = nextStepAfter(failure) === 'never' || isMissing(failure.status);
+  const isRequests = blamesRequest(failure) || isMissing(failure.status);
   return isRequests ? 'good' : 'bad';
 }
 

@@ -117,6 +117,7 @@ const tooLong = new RegExp(
     'range of input length',
     'reduce the length of the messages',
     'length of all messages is too long',
+    'is too large to process',
   ].join('|'),
   'i',
 );
@@ -195,7 +196,7 @@ export function scrub(message: string): string {
       // Clouds name accounts and projects.
       .replaceAll(/\barn:aws[\w-]{0,20}:[^\s"'<>)\]]+/g, '[id removed]')
       .replaceAll(/\bprojects\/[\w:.-]+/g, 'projects/[id removed]')
-      .replaceAll(/\baccount:? \d{12}\b/gi, 'account [id removed]')
+      .replaceAll(/\baccount:? (?:\d{12}\b|'[\w-]{1,100}')/gi, 'account [id removed]')
       .replaceAll(
         /\b(?:(?:sk|pk|rk|gsk|xai|tg_live|tg_test|tg_admin)[-_][\w.*-]{6,}|AIza[\w*-]{10,})/g,
         '[key removed]',

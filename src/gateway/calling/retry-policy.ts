@@ -11,7 +11,9 @@ type NextStep = 'again' | 'elsewhere' | 'never';
  * Decides what follows a failure. Failed or broken connections, timeouts and unreadable streams are
  * retried. So are the statuses that pass: 408, 409, 429, Groq's 498 (no capacity) and 499 (cancelled there),
  * and 500 and above. A redirect, a rejected credential, a model that is not there (404, 410) and Fireworks's
- * 412 (it cannot run) belong to the route and do not pass. A billed answer is not asked for again: the same
+ * 412 (it cannot run) belong to the route and do not pass. Nor does a size (413) that is too large for the
+ * host, or for the operator's tokens a minute there (github.com/openclaw/openclaw/issues/147644, read
+ * 2026-11-30). A billed answer is not asked for again: the same
  * request may spoil the next answer too.
  */
 export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailure): NextStep {
@@ -19,8 +21,17 @@ export function nextStepAfter({ kind, status, isBilled = false }: UpstreamFailur
   if (kind !== 'status' || status === null) return 'again';
   if (status >= 498 || status === 408 || status === 409 || status === 429) return 'again';
   const isOfRoute =
-    status < 400 || status === 412 || isMissing(status) || isCredentialRefused(status);
+    status < 400 ||
+    status === 412 ||
+    status === 413 ||
+    isMissing(status) ||
+    isCredentialRefused(status);
   return isOfRoute ? 'elsewhere' : 'never';
+}
+
+/** Returns true when nothing but the request is at fault, though another host may take its size. */
+export function blamesRequest(failure: UpstreamFailure): boolean {
+  return failure.status === 413 || nextStepAfter(failure) === 'never';
 }
 
 /**

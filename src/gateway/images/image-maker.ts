@@ -18,7 +18,7 @@ import type {
 import { sandboxImages } from '../../providers/registry.ts';
 import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
 import { withOwner, withoutProvider } from '../calling/failure-message.ts';
-import { nextStepAfter } from '../calling/retry-policy.ts';
+import { blamesRequest } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import { readJsonEvents } from '../calling/read-events.ts';
@@ -130,7 +130,7 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
     spoiled += lostCalls.filter(({ failure }) => failure.isCausedByAccount).length * imagesPerCall;
     if (failures.length < results.length) return { kind: 'made', route, results };
     // A failure that the client can act on is reported before one that may pass.
-    const reported = failures.find(({ failure }) => nextStepAfter(failure) === 'never');
+    const reported = failures.find(({ failure }) => blamesRequest(failure));
     const { failure } = reported ?? failures[0]!;
     return { kind: 'failure', route, failure: withOwner(failure, route.route) };
   });

@@ -19,7 +19,7 @@ import { findModel } from '../admission/permitted-model.ts';
 import { callInOrder, type Callable } from '../calling/call-route.ts';
 import { toModelError, withOwner } from '../calling/failure-message.ts';
 import { readPassed } from '../calling/read-reply.ts';
-import { nextStepAfter } from '../calling/retry-policy.ts';
+import { blamesRequest } from '../calling/retry-policy.ts';
 import { Output } from '../answering/output.ts';
 import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
@@ -337,7 +337,7 @@ function failedCall(error: unknown, { likely }: Size) {
 
 /** The account could cause it: a text is refused, or the answer is one that only the request explains. */
 function isOfRequest(failure: UpstreamFailure): boolean {
-  const isRefused = failure.kind === 'status' && nextStepAfter(failure) === 'never';
+  const isRefused = failure.kind === 'status' && blamesRequest(failure);
   return isRefused || failure.isCausedByAccount === true;
 }
 
