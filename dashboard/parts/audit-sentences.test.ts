@@ -64,6 +64,10 @@ test('what changed is said before and after; what is gone has the name that it h
   ]);
 });
 
+test('a key without a name is told by its id', () => {
+  assert.equal(say('key.create', { names: { key_1: '' } })[0], 'Ada created the key key_1');
+});
+
 test('an action of a later version is told too', () => {
   assert.equal(say('key.paint')[0], 'Ada did key.paint to key_1');
 });

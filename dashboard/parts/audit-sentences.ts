@@ -17,7 +17,7 @@ const usd = (value: unknown) =>
 const sourceOf = ({ source }: Fields) => (source === undefined ? '' : ` from ${text(source)}`);
 const play = ({ mode }: Fields) => (mode === 'test' ? ' of play money' : '');
 const switched = (isOn: boolean) => (isOn ? 'on' : 'off');
-const nameOf = ({ names }: Entry, id: unknown) => names[text(id)] ?? text(id);
+const nameOf = ({ names }: Entry, id: unknown) => names[text(id)] || text(id);
 
 /** Each completes the name of who did it. */
 export const sentences: Readonly<Record<AuditAction, Sentence>> = {
@@ -162,7 +162,8 @@ export function sayEntry(entry: Entry): Said {
   return {
     who: actor.kind === 'command' ? `The command “${actor.name}”` : actor.name,
     what,
-    it: names[subject] ?? (text(own) || subject),
+    // A key may have no name.
+    it: names[subject] || text(own) || subject,
     details: details.join('; '),
   };
 }

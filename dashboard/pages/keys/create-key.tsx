@@ -15,6 +15,7 @@ import {
   copiedValues,
   emptyValues,
   fieldNames,
+  keyTitle,
   problemsOf,
   type Key,
   type KeyValues,
@@ -35,7 +36,7 @@ export function CreateKey({ opened, copied, onClose }: Props) {
       <Drawer
         opened={opened}
         onClose={onClose}
-        title={copied ? `Duplicate the key “${copied.name}”` : 'Create a key'}
+        title={copied ? `Duplicate the key “${keyTitle(copied)}”` : 'Create a key'}
         position="right"
         size="lg"
       >

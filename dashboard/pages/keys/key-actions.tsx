@@ -12,7 +12,7 @@ import {
 import { useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { showSuccess, showError } from '../../parts/notify.ts';
-import type { Key } from './key-values.ts';
+import { keyTitle, type Key } from './key-values.ts';
 
 const keyEndpoints = ['GET /accounts/:account/keys', 'GET /accounts/:account/keys/:key'] as const;
 
@@ -30,28 +30,28 @@ export function useKeyActions() {
   return {
     disable: (key: Key) =>
       confirm({
-        title: `Disable the key “${key.name}”?`,
+        title: `Disable the key “${keyTitle(key)}”?`,
         text: 'New requests are refused within seconds until you enable it again. Running requests finish.',
         action: 'Disable',
         run: () => disable.mutateAsync({ params: { key: key.id } }),
-        done: `Key “${key.name}” disabled.`,
+        done: `Key “${keyTitle(key)}” disabled.`,
       }),
     enable: async (key: Key) => {
       try {
         await enable.mutateAsync({ params: { key: key.id } });
-        showSuccess(`Key “${key.name}” enabled.`);
+        showSuccess(`Key “${keyTitle(key)}” enabled.`);
       } catch (thrown) {
         showError(thrown);
       }
     },
     revoke: (key: Key) =>
       confirm({
-        title: `Revoke the key “${key.name}”?`,
+        title: `Revoke the key “${keyTitle(key)}”?`,
         text: `${key.hint} stops working within seconds. This cannot be undone. Its past requests stay listed.`,
         action: 'Revoke',
         danger: true,
         run: () => revoke.mutateAsync({ params: { key: key.id } }),
-        done: `Key “${key.name}” revoked.`,
+        done: `Key “${keyTitle(key)}” revoked.`,
       }),
   };
 }
@@ -70,7 +70,7 @@ export function KeyMenu({ row, onEdit, onRotate, onDuplicate }: Props) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon aria-label={`Actions for ${row.name}`}>
+        <ActionIcon aria-label={`Actions for ${keyTitle(row)}`}>
           <IconDots size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>

@@ -21,6 +21,7 @@ import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import {
   changedControls,
   fieldNames,
+  keyTitle,
   problemsOf,
   valuesOf,
   type Key,
@@ -149,7 +150,7 @@ function EditForm({ row, readOnly, onClose }: EditProps) {
         body: changedControls(before, values),
       });
       setBefore(valuesOf(after));
-      showSuccess(`Key “${after.name}” saved. Changes apply within seconds.`);
+      showSuccess(`Key “${keyTitle(after)}” saved. Changes apply within seconds.`);
       onClose();
     },
     fieldNames,

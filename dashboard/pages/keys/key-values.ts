@@ -61,6 +61,9 @@ export const emptyValues: KeyValues = {
   cacheMarks: true,
 };
 
+/** The name of a key in a sentence: one without a name is known by its last characters. */
+export const keyTitle = ({ name, hint }: Pick<Key, 'name' | 'hint'>): string => name || hint;
+
 export function valuesOf(key: Key): KeyValues {
   return {
     name: key.name,

@@ -6,7 +6,7 @@ import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { NewKeyDialog } from '../../parts/new-key-dialog.tsx';
 import { KeyCode } from './key-code.tsx';
-import type { Key } from './key-values.ts';
+import { keyTitle, type Key } from './key-values.ts';
 
 const overlaps = [
   { value: '0', label: 'Ends now' },
@@ -39,7 +39,11 @@ export function RotateKey({ row, onClose }: Props) {
   };
   return (
     <>
-      <Modal opened={row !== null} onClose={close} title={`Rotate the key “${row?.name ?? ''}”`}>
+      <Modal
+        opened={row !== null}
+        onClose={close}
+        title={`Rotate the key “${row ? keyTitle(row) : ''}”`}
+      >
         <Stack>
           <Text>
             You get a new key text. The caps, limits and requests of the key stay as they are.
@@ -66,7 +70,7 @@ export function RotateKey({ row, onClose }: Props) {
         </Stack>
       </Modal>
       <NewKeyDialog
-        created={made}
+        created={made && { ...made, key: { name: keyTitle(made.key) } }}
         power="spend your balance"
         verb="rotated"
         onClose={() => setMade(null)}

@@ -92,7 +92,7 @@ function KeyMenu({ row }: { readonly row: Key }) {
   const revoke = useChange('POST /operator/keys/:key/revoke', { invalidates });
   if (row.state === 'revoked') return null;
   const params = { key: row.id };
-  const name = `“${row.name}” of ${row.account_name}`;
+  const name = `“${row.name || row.hint}” of ${row.account_name}`;
   const askToDisable = () =>
     confirm({
       title: `Disable the key ${name}?`,
@@ -121,7 +121,7 @@ function KeyMenu({ row }: { readonly row: Key }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon aria-label={`Actions for ${row.name}`}>
+        <ActionIcon aria-label={`Actions for ${row.name || row.hint}`}>
           <IconDots size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>
