@@ -308,6 +308,11 @@ export function documentationUrl(code: ErrorCode, { publicUrl }: ErrorContext): 
   return `${publicUrl ?? ''}/docs/errors#${code}`;
 }
 
+/** The 404 for an id that names nothing: `noSuch('key')`. */
+export function noSuch(thing: string): ApiError {
+  return new ApiError('not_found', `There is no such ${thing}. Look it up in the list.`);
+}
+
 /** A 400 that names the field and says what to do. Both texts may quote megabytes of the request, so they are cut short. */
 export function invalidRequest(
   param: string | null,

@@ -16,7 +16,7 @@ import {
 } from '../management/changes/accounts.ts';
 import { type Adjustment, adjustBalance } from '../management/changes/balances.ts';
 import { resolveModelIds, type Installation } from './installation.ts';
-import { CommandFailed, dollars, tableOf, type Output } from './output.ts';
+import { CommandFailed, dollars, requireChange, tableOf, type Output } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 
 type NewAccount = RequestLimitOptions & {
@@ -74,6 +74,7 @@ export async function updateAccountCommand(
   accountId: string,
   options: AccountOptions,
 ): Promise<Output> {
+  requireChange(options);
   const erased = await updateAccount(changes, accountId, changeOf(config, options));
   const forgiven = options.forgiveLosses ? await forgiveLosses(changes, accountId) : {};
   const done = `Account ${accountId} was changed. Running gateways apply the change within seconds.`;

@@ -72,7 +72,9 @@ function readYaml(file: string): ForeignRow {
   } catch (error) {
     // The parser's message quotes the text, which may be a secret.
     const { code } = error as NodeJS.ErrnoException;
-    throw new CommandFailed(`${file} cannot be read as YAML (${code ?? 'no such file'})`);
+    const why =
+      code === 'ENOENT' ? 'does not exist' : `cannot be read as YAML (${code ?? 'no object'})`;
+    throw new CommandFailed(`${file} ${why}; name the file with --config`);
   }
 }
 

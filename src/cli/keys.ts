@@ -18,7 +18,7 @@ import {
 import { requireAccount } from '../management/changes/accounts.ts';
 import { findMember } from './budgets.ts';
 import { type Installation, resolveModelIds } from './installation.ts';
-import { CommandFailed, dollars, tableOf, type Output } from './output.ts';
+import { CommandFailed, dollars, requireChange, tableOf, type Output } from './output.ts';
 import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 import { systemClock } from '../lib/clock.ts';
 
@@ -78,6 +78,7 @@ export async function updateKeyCommand(
   keyId: string,
   options: LimitOptions,
 ): Promise<Output> {
+  requireChange(options);
   const controls = controlsOf(config, options);
   const key = await changeKey(changes, { keyId }, { action: 'update', controls });
   return [key, `Key ${keyId} was changed. Running gateways apply the change within seconds.`];

@@ -5,6 +5,12 @@ import { formatUsd, type Micros } from '../lib/money.ts';
 /** An expected failure. Its message is shown to the user; the exit code is 1. */
 export class CommandFailed extends Error {}
 
+/** Throws CommandFailed if a command that changes something is told nothing to change. */
+export function requireChange(options: object): void {
+  if (Object.keys(options).every((name) => name === 'json'))
+    throw new CommandFailed('say what to change: --help lists the options');
+}
+
 export type JsonOption = { readonly json?: true };
 
 /** The result of a command: the value that `--json` prints, and the text that is printed without it. */

@@ -539,7 +539,13 @@ testOn('sqlite', 'an error is a problem (RFC 9457) that names its page', async (
   const { type, status, detail, code, request_id } = reply.json();
   assert.deepEqual(
     [type, status, detail, code, request_id],
-    ['/docs/errors#not_found', 404, 'There is no such account.', 'not_found', reply.requestId],
+    [
+      '/docs/errors#not_found',
+      404,
+      'There is no such account. Look it up in the list.',
+      'not_found',
+      reply.requestId,
+    ],
   );
   const unknown = await gateway.get('/admin/v1/nothing', { key: admin.key });
   assert.equal(unknown.error.code, 'not_found');

@@ -185,6 +185,6 @@ test('without the salt key, sealed models stay, and the report says what to set'
   await assert.rejects(gateway.program.cli('import', 'litellm'), /give --config, --database/);
   await assert.rejects(
     gateway.program.cli('import', 'litellm', '--config', '/no/such'),
-    /cannot be read as YAML/,
+    /does not exist; name the file/,
   );
 });

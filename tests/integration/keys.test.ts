@@ -317,6 +317,9 @@ test('wrong command lines are refused with exit code 1 and change nothing', asyn
     ],
     ['keys create --account acc_nobody --mode live', /There is no such account/],
     [`keys update ${id} --daily-cap-usd -1`, /0 or more/],
+    [`keys update ${id}`, /say what to change/],
+    [`accounts update ${account}`, /say what to change/],
+    ['keys update key_nobody --rpm 1', /There is no such key\. Look it up in the list/],
     ['accounts purge acc_nobody', /There is no such account/],
   ];
   for (const [command, expected] of mistakes) {

@@ -1,5 +1,5 @@
 // An account's batches.
-import { ApiError } from '../../canonical/errors.ts';
+import { noSuch } from '../../canonical/errors.ts';
 import { type Batch, statusOf } from '../../domain/batches/batch-store.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -26,7 +26,7 @@ export const batchesHandlers: Handlers<typeof batchesEndpoints> = {
     const find = async () => {
       const batch = await parts.store.findShown(accountId, id);
       if (batch) return batch;
-      throw new ApiError('not_found', 'There is no such batch.');
+      throw noSuch('batch');
     };
     await find();
     await changes.commit(async ({ write }) => {

@@ -4,7 +4,7 @@ import { cardFeeMicros, feeOf, partsPerMillion } from '../../domain/billing/card
 import { readThresholds } from '../../domain/alerts/thresholds.ts';
 import { type Checkout, isAway } from '../../domain/billing/stripe-client.ts';
 import { findTopUp, openTopUp, setCheckout, type TopUp } from '../../domain/billing/top-ups.ts';
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import type { billingEndpoints } from '../contract/billing.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
 import { readBalance } from '../../domain/ledger/reports/queries.ts';
@@ -103,7 +103,7 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
 
   'GET /accounts/:account/top-ups/:topUp': async ({ context, params }) => {
     const topUp = await findTopUp(context.database.read, params.account, params.topUp);
-    if (!topUp) throw new ApiError('not_found', 'There is no such top-up in this account.');
+    if (!topUp) throw noSuch('top-up in this account');
     const { id, amount_micros, state, created_at_ms } = topUp;
     return { id, amount_micros, state, created_at: new Date(created_at_ms).toISOString() };
   },

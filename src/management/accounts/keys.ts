@@ -3,7 +3,7 @@
 import type { Config } from '../../config/schema.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { readKeyUses } from '../../domain/activity/queries.ts';
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import { keyScopes } from '../../terms/key-scope.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../../domain/catalog/resolve-key-model.ts';
@@ -149,7 +149,7 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
 
   'GET /admin/v1/keys/:key': async ({ context, params }) => {
     const listing = await findKey(context.database.read, placeOf(params));
-    if (!listing) throw new ApiError('not_found', 'There is no such key.');
+    if (!listing) throw noSuch('key');
     return withAccount(context, listing);
   },
 

@@ -1,6 +1,6 @@
 // The receipt of a credit, as PDF.
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../canonical/errors.ts';
+import { noSuch } from '../../canonical/errors.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { findCardPayment } from '../../domain/billing/receipt.ts';
 import type { Receipt } from '../../domain/billing/receipt-pdf.ts';
@@ -30,7 +30,7 @@ async function readReceipt(
 ): Promise<Receipt & { readonly number: string }> {
   const ledgerId = ledgerIdOf(accountId, 'live');
   const credit = await findCredit(database.read, { ledgerId, entryId });
-  if (!credit) throw new ApiError('not_found', 'There is no payment with this id in this account.');
+  if (!credit) throw noSuch('payment in this account');
   const card = await findCardPayment(database.read, entryId);
   const [account] = await findAccounts(database.read, [accountId]);
   const { billing, service } = gateway.config;

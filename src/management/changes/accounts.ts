@@ -1,5 +1,5 @@
 // Creates, changes and purges accounts. Each change and its audit row are one transaction.
-import { ApiError } from '../../canonical/errors.ts';
+import { type ApiError, noSuch } from '../../canonical/errors.ts';
 import {
   changeTerms,
   findAccounts,
@@ -154,5 +154,5 @@ export async function requireAccount(read: Db, accountId: string): Promise<void>
 }
 
 export function noSuchAccount(): ApiError {
-  return new ApiError('not_found', 'There is no such account.');
+  return noSuch('account');
 }

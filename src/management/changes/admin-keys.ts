@@ -1,5 +1,5 @@
 // Creates and revokes keys of the admin API. Each change and its audit row are one transaction.
-import { ApiError } from '../../canonical/errors.ts';
+import { noSuch } from '../../canonical/errors.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import {
   type AdminKeyListing,
@@ -27,7 +27,7 @@ export function createAdminKey(
 export function revokeAdminKey(changes: AuditedChanges, id: string): Promise<AdminKeyListing> {
   return changes.commit(async (database) => {
     const outcome = await revokeIn(database.write, id, changes.clock.nowMs());
-    if (!outcome) throw new ApiError('not_found', 'There is no such admin key.');
+    if (!outcome) throw noSuch('admin key');
     const { listing, isChanged } = outcome;
     const fields = { before: { revoked_at: null }, after: { revoked_at: listing.revoked_at } };
     const change = { action: 'admin-key.revoke', subject: id, ...fields } as const;

@@ -1,5 +1,5 @@
 // Changes the endpoints of alerts. Each change and its audit row are one transaction.
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import type { Change } from '../../domain/audit/audit-log.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
@@ -136,7 +136,7 @@ export function sendAlertAgain(changes: AuditedChanges, { owner, id }: Place): P
   return changes.commit(async (database) => {
     const nowMs = changes.clock.nowMs();
     const again = await sendAgain(database.write, { owner, id, nowMs });
-    if (!again) throw new ApiError('not_found', 'There is no such delivery.');
+    if (!again) throw noSuch('delivery');
     const endpoint = { owner, id: again.endpointId };
     const change = changeOf('send', endpoint, { after: { delivery: id } });
     return { result: undefined, change };
@@ -154,7 +154,7 @@ function changeOf(
 async function requireEndpoint(db: Db, place: Place) {
   const row = await findEndpoint(db, place);
   if (row) return row;
-  throw new ApiError('not_found', 'There is no such endpoint.');
+  throw noSuch('endpoint');
 }
 
 function checkTypes(owner: Owner, types: readonly AlertType[] | null): void {

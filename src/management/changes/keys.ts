@@ -1,5 +1,5 @@
 // Creates and changes API keys. Each change and its audit row are one transaction.
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Db } from '../../db/schema.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
@@ -157,7 +157,7 @@ export function changeKey(
 }
 
 export function noSuchKey(): ApiError {
-  return new ApiError('not_found', 'There is no such key in this account.');
+  return noSuch('key');
 }
 
 function notChangeable(why: 'unknown' | 'revoked'): ApiError {

@@ -1,6 +1,6 @@
 // Invites members of an account, changes their roles and removes them. Each change and its audit
 // row are one transaction.
-import { ApiError } from '../../canonical/errors.ts';
+import { ApiError, noSuch } from '../../canonical/errors.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { changedFields } from '../../domain/audit/changed-fields.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
@@ -113,5 +113,5 @@ export function changeMembership(
 }
 
 export function noSuchMember(): ApiError {
-  return new ApiError('not_found', 'There is no such member in the account.');
+  return noSuch('member in the account');
 }

@@ -1,6 +1,6 @@
 // Changes the keys of providers that an account brings. Each change and its audit row are one
 // transaction; running gateways follow within two seconds.
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import { ownKeyProblem } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
@@ -102,5 +102,5 @@ function noted(listing: OwnKeyListing) {
 async function requireOwnKey(write: Db, { accountId, id }: Place): Promise<OwnKeyListing> {
   const found = (await listOwnKeys(write, accountId)).find((key) => key.id === id);
   if (found) return found;
-  throw new ApiError('not_found', 'There is no such key.');
+  throw noSuch('key');
 }

@@ -1,6 +1,6 @@
 // Changes the settings that are saved in the database: providers, models, aliases, prices and the
 // search. Each change is a new version, and its audit row is in the same transaction.
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import { formatPath, type FieldPath } from '../../config/config-error.ts';
 import {
   changeSettings,
@@ -97,7 +97,7 @@ export async function restoreSettings(
   const before = (await readSettings(database.read, secrets))!;
   if (asked.version !== before.version) throw overtaken(before.version);
   const earlier = await readSettings(database.read, secrets, asked.restored);
-  if (!earlier) throw new ApiError('not_found', 'There is no such version of the settings.');
+  if (!earlier) throw noSuch('version of the settings');
   await resolve(settings, earlier.settings);
   const note = `as in version ${asked.restored}`;
   await save(audited, parts, { before, after: earlier.settings, note, author: asked.author });

@@ -1,6 +1,6 @@
 // Creates links that let people in, and removes what strangers could use. Each change and its audit
 // row are one transaction.
-import { ApiError } from '../../canonical/errors.ts';
+import { noSuch } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../../domain/users/first-run.ts';
@@ -66,5 +66,5 @@ export function createFirstRunLink(changes: AuditedChanges): Promise<string | nu
 async function requireUser(database: Database, who: Who): Promise<UserRecord> {
   const user = await findUser(database, who);
   if (user) return user;
-  throw new ApiError('not_found', 'There is no such user.');
+  throw noSuch('user');
 }

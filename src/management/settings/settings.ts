@@ -1,5 +1,5 @@
 // Saved settings over both doors: reading, changing, going back, trying a provider, previewing prices.
-import { ApiError } from '../../canonical/errors.ts';
+import { noSuch } from '../../canonical/errors.ts';
 import { knownProviders } from '../../config/known-providers.ts';
 import type { SavedSettings as Settings } from '../../config/saved-settings.ts';
 import { isObject } from '../../lib/json.ts';
@@ -64,7 +64,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
     const { provider: name, changes = [] } = body;
     const { config, after } = await draftSettings(context, { changes });
     const provider = config.providers[name];
-    if (!provider) throw new ApiError('not_found', `There is no provider ${JSON.stringify(name)}.`);
+    if (!provider) throw noSuch(`provider as ${JSON.stringify(name)}`);
     // A stolen session must not reach addresses of the operator's network.
     const owner = provider.credential_of ?? name;
     const inUse = context.gateway.config.providers[owner]?.base_url;

@@ -1,7 +1,7 @@
 // Shared by the endpoints of batches: owners, pages of a list, and the context that lines inherit.
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, invalidRequest } from '../../canonical/errors.ts';
+import { type ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import type { Owner } from '../../domain/batches/batch-files.ts';
 import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
 import type { LineContext } from '../../gateway/batches/line.ts';
@@ -23,7 +23,7 @@ export function idOf({ params }: FastifyRequest): string {
 
 /** The same for what does not exist and what belongs to another account. */
 export function notFound(kind: 'batch' | 'file'): ApiError {
-  return new ApiError('not_found', `There is no such ${kind} for this key's account and mode.`);
+  return noSuch(`${kind} for this key's account and mode`);
 }
 
 export function readQuery(
