@@ -12,6 +12,7 @@ import {
   restoreSettings,
   type SettingsParts,
 } from '../management/changes/settings.ts';
+import { parsedOr } from '../lib/json.ts';
 import { exportSettings } from '../management/changes/export-settings.ts';
 import type { Installation } from './installation.ts';
 import { CommandFailed, formatTable, tableOf, type Output } from './output.ts';
@@ -35,7 +36,7 @@ export async function setSettingCommand(
   written: string,
 ): Promise<Output> {
   const text = written === '-' ? (await readStandardInput()).trim() : written;
-  const value = isCredential(parsePath(field)) ? text : valueOf(text);
+  const value = isCredential(parsePath(field)) ? text : parsedOr(text, text);
   return change(installation, field, { value });
 }
 
@@ -116,15 +117,6 @@ async function newest({ database, secrets }: Installation) {
 
 function partsOf({ database, secrets, settings }: Installation): SettingsParts {
   return { database, secrets, settings, fromShell: true };
-}
-
-/** JSON, or else a text as it stands. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 async function readStandardInput(): Promise<string> {

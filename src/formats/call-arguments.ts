@@ -8,6 +8,7 @@ import {
   isTooDeep,
   jsonDepthMax,
   JsonScan,
+  parsedOr,
   requestValuesMax,
   type JsonObject,
 } from '../lib/json.ts';
@@ -24,12 +25,8 @@ export function plainArguments(text: string, scan = newScan()): string {
   const plain = text.trim();
   if (none.has(plain)) return '{}';
   if (!plain.startsWith('"{') || !plain.endsWith('}"')) return text;
-  try {
-    const inner: unknown = JSON.parse(plain);
-    return typeof inner === 'string' && isObjectText(inner, scan) ? inner : text;
-  } catch {
-    return text;
-  }
+  const inner = parsedOr(plain, null);
+  return typeof inner === 'string' && isObjectText(inner, scan) ? inner : text;
 }
 
 const none: ReadonlySet<string> = new Set(['', 'null', '[]', '""']);
@@ -51,11 +48,7 @@ export function newScan(): JsonScan {
 
 function isObjectText(text: string, scan = newScan()): boolean {
   if (!text.trimStart().startsWith('{') || scan.findExcess(text) !== null) return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return isObject(parsedOr(text, null));
 }
 
 /**

@@ -2,7 +2,7 @@
 // reasoning item in Responses, and, as base64, `thoughtSignature` of a part in Gemini. Ours reads `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>`
 // for the text of hosts that sign nothing. Anything else is OpenAI's own and is never changed.
 import type { Signature, ThinkingPart, Vendor } from '../canonical/request.ts';
-import { isObject } from '../lib/json.ts';
+import { objectOf, parsedOr } from '../lib/json.ts';
 
 const prefix = 'tg1.';
 const vendors: readonly Vendor[] = ['anthropic', 'openai', 'google', 'xai', 'moonshot'];
@@ -47,24 +47,15 @@ export function openSignature(encryptedContent: unknown): OpenedSignature | null
   const vendorEnd = encryptedContent.indexOf('.', prefix.length);
   const label = encryptedContent.slice(prefix.length, vendorEnd);
   const vendor = vendors.find((known) => known === label);
-  const packed = parsePacked(encryptedContent.slice(vendorEnd + 1));
-  const text = typeof packed?.text === 'string' ? packed.text : null;
+  const packed = objectOf(parsedOr(encryptedContent.slice(vendorEnd + 1), null));
+  const text = typeof packed.text === 'string' ? packed.text : null;
   if (label === 'none' && text !== null)
     return { signature: null, text, redacted: false, isOurs: true };
-  if (!vendor || typeof packed?.value !== 'string') return null;
+  if (!vendor || typeof packed.value !== 'string') return null;
   return {
     signature: { vendor, value: packed.value },
     text,
     redacted: packed.redacted === true,
     isOurs: true,
   };
-}
-
-function parsePacked(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
-import { parseJson } from './json.ts';
+import { parsedOr, parseJson } from './json.ts';
 import { parseWithArguments } from './exact-json.ts';
 
 test('parses everything that JSON.parse does, up to 64 levels of nesting', () => {
@@ -54,6 +54,12 @@ test('values are counted exactly behind texts of quotes, backslashes, commas and
 
 test('ten million brackets are refused at once', () => {
   assert.equal(parseJson(Buffer.alloc(10_000_000, '[')).ok, false);
+});
+
+test('what is not JSON is read as something else', () => {
+  assert.deepEqual(parsedOr('{"a":[1]}', null), { a: [1] });
+  assert.equal(parsedOr('null', 'no JSON'), null);
+  assert.equal(parsedOr('{"a":', 'no JSON'), 'no JSON');
 });
 
 test('reports the position of a syntax error without quoting the body', () => {

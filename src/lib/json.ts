@@ -56,6 +56,15 @@ export function parseJson(
   }
 }
 
+/** Returns the value of JSON text, and `otherwise` for any other text. */
+export function parsedOr(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Passes on only the position: V8's message quotes the text around the error. */
 function placeOf(message: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];

@@ -1,6 +1,6 @@
 // Decodes the string in `{"input":"…"}` while it arrives, split anywhere. Models make mistakes:
 // arguments in another form are passed on as text, so that the tool sees what the model wrote.
-import { isObject } from '../../lib/json.ts';
+import { isObject, objectOf, parsedOr } from '../../lib/json.ts';
 
 const head = '{"input":"';
 /** Between the key's quotes, white space would be part of the key. */
@@ -147,8 +147,8 @@ function plainEnd(text: string, start: number): number {
 
 /** Reads the input of an object that has other members before it. */
 function inputOf(text: string): string | null {
-  const value = parse(text);
-  return isObject(value) && typeof value.input === 'string' ? value.input : null;
+  const { input } = objectOf(parsedOr(text, null));
+  return typeof input === 'string' ? input : null;
 }
 
 /**
@@ -156,13 +156,5 @@ function inputOf(text: string): string | null {
  * quote, text follows instead.
  */
 function isTail(text: string): boolean {
-  return text.trim() === '' || isObject(parse(`{"input":""${text}`));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return text.trim() === '' || isObject(parsedOr(`{"input":""${text}`, null));
 }

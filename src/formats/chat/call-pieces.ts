@@ -1,5 +1,5 @@
 // Assigns the pieces of streamed calls to their calls: some hosts number all calls 0, others none.
-import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, parsedOr } from '../../lib/json.ts';
 import { readText } from './content.ts';
 
 export type CallPiece = {
@@ -103,11 +103,5 @@ export class CallsByPiece<Call extends KnownCall> {
 
 /** Returns true when arguments are a whole JSON object, which nothing can follow. */
 export function isWholeObject(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return text.trimEnd().endsWith('}') && isObject(parsedOr(text, null));
 }

@@ -4,7 +4,7 @@
 // (signature.ts), and is read back as a message on any model.
 import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { invalidRequest } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, parsedOr } from '../../lib/json.ts';
 
 const prefix = 'tg1.summary.';
 
@@ -49,12 +49,9 @@ export function readCompaction(
   path: string,
 ): string | null {
   if (typeof sealed !== 'string' || !sealed.startsWith(prefix)) return null;
-  try {
-    const packed: unknown = JSON.parse(sealed.slice(prefix.length));
-    if (isObject(packed) && typeof packed.text === 'string') return summaryHeading + packed.text;
-  } catch {
-    // Cut or changed on its way.
-  }
+  const { text } = objectOf(parsedOr(sealed.slice(prefix.length), null));
+  if (typeof text === 'string') return summaryHeading + text;
+  // Cut or changed on its way.
   throw invalidRequest(
     `${path}.encrypted_content`,
     `${path}.encrypted_content is damaged: send the item as it was answered.`,

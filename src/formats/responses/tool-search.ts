@@ -2,7 +2,7 @@
 // tools; the tools themselves are then part of the request (tool-names.ts).
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Tool, ToolCallPart } from '../../canonical/request.ts';
-import { isObject, isTooDeep } from '../../lib/json.ts';
+import { isObject, isTooDeep, parsedOr } from '../../lib/json.ts';
 import type { InputItem, ToolDefinition } from './schema.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -64,16 +64,11 @@ export function describeFoundTools(
 
 /**
  * Arguments that are not a JSON object, for example of a call that was cut off, or that are nested
- * too deep to be written again, stay text: the
- * official type allows anything.
+ * too deep to be written again, stay text: the official type allows anything.
  */
 export function readSearchArguments(text: string): unknown {
   if (text.trim() === '') return {};
   if (isTooDeep(text)) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : text;
-  } catch {
-    return text;
-  }
+  const value = parsedOr(text, null);
+  return isObject(value) ? value : text;
 }

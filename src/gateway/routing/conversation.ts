@@ -2,7 +2,7 @@
 // cache for some minutes, so a conversation that stays on its route costs a tenth of its earlier
 // turns. Nothing is stored: every thread and gateway derives the same name.
 import { hash } from 'node:crypto';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, parsedOr } from '../../lib/json.ts';
 
 /** The parts of a request that name its conversation. */
 type Asked = {
@@ -37,9 +37,7 @@ export function drawFor(conversation: string, route: string): number {
 }
 
 function idIn({ prompt_cache_key: key, session_id: session, metadata }: JsonObject): string | null {
-  return (
-    idOf(key) ?? idOf(session) ?? (isObject(metadata) ? sessionInUser(metadata.user_id) : null)
-  );
+  return idOf(key) ?? idOf(session) ?? sessionInUser(objectOf(metadata).user_id);
 }
 
 /** A blank id would give all conversations one name. */
@@ -51,12 +49,7 @@ function idOf(value: unknown): string | null {
 /** Claude Code sends JSON as its user's name: `{"device_id":…,"session_id":…}`. */
 function sessionInUser(name: unknown): string | null {
   const json = idOf(name);
-  if (!json?.startsWith('{')) return null;
-  try {
-    return idOf((JSON.parse(json) as JsonObject)['session_id']);
-  } catch {
-    return null;
-  }
+  return json?.startsWith('{') ? idOf(objectOf(parsedOr(json, null)).session_id) : null;
 }
 
 /**
@@ -65,19 +58,13 @@ function sessionInUser(name: unknown): string | null {
  */
 function openingOf(body: JsonObject): string[] {
   const { tools, system, systemInstruction = system, instructions, messages, input } = body;
-  const turns = messages ?? input ?? body.contents;
-  if (!Array.isArray(turns))
-    return [
-      ...textsIn([tools, systemInstruction, instructions], charactersMax),
-      ...textsIn(turns, turnCharactersMax),
-    ];
-  const first = turns.findIndex((turn) => isObject(turn) && turn.role === 'user');
+  const asked = messages ?? input ?? body.contents;
+  const turns: readonly unknown[] = Array.isArray(asked) ? asked : [asked];
+  const user = turns.findIndex((turn) => isObject(turn) && turn.role === 'user');
+  const first = Math.max(user, 0);
   return [
-    ...textsIn(
-      [tools, systemInstruction, instructions, turns.slice(0, Math.max(first, 0))],
-      charactersMax,
-    ),
-    ...textsIn(turns[Math.max(first, 0)], turnCharactersMax),
+    ...textsIn([tools, systemInstruction, instructions, turns.slice(0, first)], charactersMax),
+    ...textsIn(turns[first], turnCharactersMax),
   ];
 }
 

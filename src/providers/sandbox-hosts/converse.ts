@@ -5,7 +5,14 @@ import type { Stop } from '../../canonical/stop.ts';
 import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { userTurn } from '../../formats/adapting/conversation.ts';
-import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  parsedOr,
+  textOf,
+} from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 import {
@@ -138,19 +145,11 @@ function eventsOf(event: StreamEvent, index: number): readonly Named[] {
 function writePart(part: AssistantPart): JsonObject {
   if (part.type === 'tool-call') {
     const { id, name, arguments: text } = part;
-    return { toolUse: { toolUseId: id, name, input: parse(text) } };
+    // A call that the output limit cut off has no arguments.
+    return { toolUse: { toolUseId: id, name, input: parsedOr(text, {}) } };
   }
   const text = 'text' in part ? part.text : '';
   return part.type === 'thinking' ? { reasoningContent: { reasoningText: { text } } } : { text };
-}
-
-/** A call that the output limit cut off has no arguments. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }
 
 function writeStop({ reason }: Stop): string {

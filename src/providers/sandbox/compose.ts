@@ -7,7 +7,7 @@ import type { Citation } from '../../canonical/citation.ts';
 import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
 import type { SpokenPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
 import { fitToolNames } from '../../formats/tool-names.ts';
-import { isTooDeep } from '../../lib/json.ts';
+import { isObject, isTooDeep, parsedOr } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { Directives, ToolDirective } from './directives.ts';
@@ -170,21 +170,12 @@ function makeArguments(tool: Tool, input: string | null, budget: StepBudget): st
     return JSON.stringify(
       instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``, budget),
     );
-  if (isTooDeep(input) || !isJsonObject(input)) {
+  if (isTooDeep(input) || !isObject(parsedOr(input, null))) {
     throw new Refused(
       `The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`,
     );
   }
   return input;
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 /** Citations of the search and its results. */

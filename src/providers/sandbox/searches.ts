@@ -1,5 +1,6 @@
 // The web search that a provider runs for its model: when the sandbox's model searches, and for
 // what.
+import { objectOf, parsedOr } from '../../lib/json.ts';
 import { readDirectives, type ToolDirective } from './directives.ts';
 import type { SandboxRequest } from './request.ts';
 import { readTurn, type Turn } from './turn.ts';
@@ -34,10 +35,6 @@ function searchFor(
 /** Reads `cats`, or `{"query":"cats"}` as models write it. */
 function readQuery(input: string | null): string | null {
   if (input === null) return null;
-  try {
-    const value = JSON.parse(input) as { readonly query?: unknown } | null;
-    return typeof value?.query === 'string' ? value.query : input;
-  } catch {
-    return input;
-  }
+  const { query } = objectOf(parsedOr(input, null));
+  return typeof query === 'string' ? query : input;
 }
