@@ -100,7 +100,7 @@ class ToolPipe {
         Object.assign(this.progress, {
           status,
           stop: this.#turns.shownStop(stop, content),
-          failure: failure && this.#turns.usage ? this.#turns.failureOf({ failure }) : failure,
+          failure: failure && this.#turns.usage ? this.#turns.failureOf(failure) : failure,
         });
         if (status === 'finished') yield this.#finish();
         return;
@@ -111,7 +111,7 @@ class ToolPipe {
         this.progress.usage = this.#turns.usageAfter(reply);
         // The earlier turns were complete, so their count is final.
         this.progress.isComplete = reply.isWhole || reply.failure.kind === 'status';
-        throw new UpstreamBroken(this.#turns.failureOf(reply));
+        throw new UpstreamBroken(this.#turns.failureOf(reply.failure));
       }
       ({ chunks } = reply);
       unseen.noteOwnWait();

@@ -103,7 +103,7 @@ export class ToolTurns {
    * Returns the failure of a call after billed turns. A refusal counts against the account, which
    * may be able to repeat it.
    */
-  failureOf({ failure }: Pick<FailedCall, 'failure'>): UpstreamFailure {
+  failureOf(failure: UpstreamFailure): UpstreamFailure {
     const isRefusal = failure.kind === 'status' && blamesRequest(failure);
     return isRefusal ? { ...failure, isCausedByAccount: true } : failure;
   }
@@ -260,11 +260,7 @@ export class ToolTurns {
     const { searcher, lossOf, sites, pages } = this.#own.search!;
     if (this.#searchesSent >= searchesMax || this.#isLeft) return 'max_uses_exceeded';
     this.#searchesSent += 1;
-    const asked = {
-      query: querySites(query, sites, queryCharactersMax),
-      num: pages,
-      record,
-    };
+    const asked = { query: querySites(query, sites, queryCharactersMax), num: pages, record };
     const found = await searcher.search(asked, run);
     // Beside the losses of calls, so under another number.
     const callNumber = 1_000 * number + this.#searchesSent;
@@ -318,11 +314,7 @@ export class ToolTurns {
     const written = writeUpstreamRequest(asked, { route, tools, outputTokens });
     const attempt = { ...current.call.attempt, written };
     const lighter = lighten(current.gateway.hosts.routing, attempt, attempt);
-    return {
-      ...current,
-      asked,
-      call: { ...current.call, attempt: lighter ?? attempt },
-    };
+    return { ...current, asked, call: { ...current.call, attempt: lighter ?? attempt } };
   }
 }
 
@@ -386,7 +378,7 @@ function failedAfter(failed: FailedCall, turns: ToolTurns, outputBytes: number):
   const output = new OutputMeter();
   output.addBytes(outputBytes + failed.progress.output.bytes);
   const { searches } = turns;
-  const failure = turns.failureOf(failed);
+  const failure = turns.failureOf(failed.failure);
   return { ...failed, failure, isWhole, progress: { ...failed.progress, usage, output, searches } };
 }
 

@@ -199,7 +199,7 @@ type Finishing = Pick<Relay, 'called' | 'pipe' | 'output'>;
 /** Success is reported when the charge is durable. */
 async function finish(
   { called, pipe, output }: Finishing,
-  { used, isLimited = false }: Pick<Ended, 'used' | 'isLimited'>,
+  { used, isLimited }: Pick<Ended, 'used' | 'isLimited'>,
 ): Promise<Outcome> {
   const { gateway, running } = called;
   const { client } = running;

@@ -2,12 +2,9 @@
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { readErrorMessage } from '../../formats/error-message.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
 import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
 import { SseOverflow, SseParser } from '../../lib/sse.ts';
-
-export function brokenStream(problem: string): UpstreamBroken {
-  return new UpstreamBroken(makeFailure('broken-stream', problem));
-}
 
 /** Throws UpstreamBroken, also for one that is an error. `charactersMax`: of one; left out: the usual bound. */
 export async function* readJsonEvents(
@@ -33,7 +30,7 @@ function* readEvent({ data }: { readonly data: string }): Generator<JsonObject> 
   if (!isObject(error)) return yield parsed.value;
   const message = readErrorMessage(error) ?? 'the stream failed';
   const isRefused = error.type === refusedImage || error.code === 'moderation_blocked';
-  throw isRefused ? new UpstreamBroken(makeFailure(400, message)) : brokenStream(message);
+  throw new UpstreamBroken(isRefused ? makeFailure(400, message) : brokenStream(message));
 }
 
 /** The `type` of OpenAI's error when it refuses a prompt or an image. Its `code` may not say so. */

@@ -18,6 +18,8 @@ export type Need = Budget & {
 };
 type LimitState = Need & { readonly left: number };
 
+export type ScopedSlotLimit = SlotLimit & { readonly scope: LimitScope };
+
 const subjects = { key: 'This key', account: 'This account, with all its keys,' } as const;
 
 /** The draft's unit without a name is `requests`. Its registry has none for tokens. */
@@ -111,10 +113,7 @@ export function refusedLinesRefusal(perMinute: number, left: number): ApiError {
   );
 }
 
-export function slotRefusal(
-  { scope, max }: SlotLimit & { readonly scope: LimitScope },
-  headers: Headers,
-): ApiError {
+export function slotRefusal({ scope, max }: ScopedSlotLimit, headers: Headers): ApiError {
   return new ApiError(
     'rate_limit_exceeded',
     `${subjects[scope]} may run ${max} requests at once, and as many are running. Retry when one of them has ended.`,

@@ -15,12 +15,11 @@ import {
   withRateHeaders,
   type LimitScope,
   type Need,
+  type ScopedSlotLimit,
 } from './rate-limit-refusal.ts';
 
 /** A request's slot. End it with the tokens that were used. */
 type Slot = { readonly headers: Headers; readonly end: (tokensUsed: number) => void };
-
-type ScopedSlotLimit = SlotLimit & { readonly scope: LimitScope };
 
 type Defaults = Config['limits'];
 

@@ -94,7 +94,6 @@ type WrittenBody = UpstreamRequest & {
   readonly isTranslated: boolean;
   readonly loweredTools: ReadonlySet<string>;
 };
-const nothing: Emulated = {};
 const none: ReadonlySet<string> = new Set();
 
 /**
@@ -112,7 +111,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   const {
     body,
     ignored,
-    emulated = nothing,
+    emulated,
     isTranslated,
     loweredTools,
     toolNames = null,

@@ -4,6 +4,7 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import type { TokenCounts } from '../../canonical/usage.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseSpeechRequest, type SpeechRequest } from '../../domain/tasks/speech-request.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
@@ -11,7 +12,7 @@ import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
 import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { speechHostOf } from '../../providers/speech/index.ts';
 import { speechFormats } from '../../terms/speech.ts';
-import { brokenStream, readJsonEvents } from '../calling/read-events.ts';
+import { readJsonEvents } from '../calling/read-events.ts';
 import { openTask, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Size } from './task-price.ts';
 import { taskEndpoint, type Called, type Calling, type TaskRoute } from './task-sale.ts';
@@ -153,7 +154,7 @@ async function* speak(
     yield piece;
     if (piece.count !== undefined) return;
   }
-  throw brokenStream('the stream ended early');
+  throw new UpstreamBroken(brokenStream('the stream ended early'));
 }
 
 /** Whole groups of three bytes, so that the pieces of base64 can be joined. */

@@ -8,6 +8,8 @@ import {
   type TranscriptionRequest,
 } from '../../domain/tasks/transcription-request.ts';
 import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
+import { brokenStream } from '../../formats/stream-progress.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { writeForm, type SizedBody } from '../../lib/multipart.ts';
 import { formatSse } from '../../lib/sse.ts';
@@ -25,7 +27,7 @@ import { transcriptionHostOf } from '../../providers/transcriptions/index.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
 import { eventsType } from '../answering/output.ts';
 import type { Endpoint } from '../stages.ts';
-import { brokenStream, readJsonEvents } from '../calling/read-events.ts';
+import { readJsonEvents } from '../calling/read-events.ts';
 import { openTask, sendTask } from './task-call.ts';
 import { sizeBy, usageOfTokens, type Count, type Size } from './task-price.ts';
 import { taskEndpoint, type Calling, type TaskRoute } from './task-sale.ts';
@@ -275,7 +277,7 @@ async function bodyOf(
     if (event.type === 'transcript.text.done') return event;
     await pass(event);
   }
-  throw brokenStream('the stream ended early');
+  throw new UpstreamBroken(brokenStream('the stream ended early'));
 }
 
 function bodyWith(
