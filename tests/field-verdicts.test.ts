@@ -525,6 +525,8 @@ type Rule = Verdict['rule'];
 /** Each throws unless the relay treats the field as its verdict says. */
 const checks: Readonly<Record<Rule, (wire: Wire, field: SdkField) => void>> = {
   pass: (wire, field) => {
+    // The whole block is left out, because no other model may go on.
+    if (field.steps.some(({ type }) => type === 'fallback')) return;
     const value = probeOf(wire, field);
     // A thinking model refuses some fields; another test is about them.
     const { body, before } = behindCall(bodyWith(wire, field, value));

@@ -9,18 +9,14 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
+import { isObject } from '../../lib/json.ts';
 import { userTurn } from '../adapting/conversation.ts';
 import { readCitations } from './citations.ts';
 import { readCacheControl, readDocument, readImage } from './media.ts';
-import type {
-  ContentBlock,
-  MessagesRequest,
-  RequestMessage,
-  ResultBlock,
-  ToolResultBlock,
-} from './schema.ts';
+import type { ContentBlock, RequestMessage, ResultBlock, ToolResultBlock } from './schema.ts';
 import { searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
+import { withChangesAsTexts } from './tool-changes.ts';
 import { readInput } from './tool-input.ts';
 
 type TextBlock = Extract<ContentBlock, { type: 'text' }>;
@@ -52,14 +48,23 @@ function readMessage(message: RequestMessage, path: string): Message[] {
       return [
         {
           role: 'assistant',
-          content: asBlocks(message.content).map((block, index) =>
-            readAssistantBlock(block, `${path}[${index}]`),
+          content: asBlocks(message.content).flatMap((block, index) =>
+            isFallback(block) ? [] : [readAssistantBlock(block, `${path}[${index}]`)],
           ),
         },
       ];
     case 'system':
-      return message.content ? [{ role: 'system', content: readTexts(message.content, path) }] : [];
+      if (!message.content) return [];
+      return [{ role: 'system', content: readTexts(withChangesAsTexts(message.content), path) }];
   }
+}
+
+/**
+ * Returns true for the mark that another model went on. Without its beta, which asks another model,
+ * Anthropic refuses it: github.com/anthropics/claude-code/issues/66760 (read 2026-11-30).
+ */
+export function isFallback(block: unknown): boolean {
+  return isObject(block) && block.type === 'fallback';
 }
 
 function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
@@ -142,10 +147,7 @@ function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
 }
 
 /** Reads a system prompt: a string, or text blocks with cache marks. */
-export function readTexts(
-  content: NonNullable<MessagesRequest['system']>,
-  path: string,
-): TextPart[] {
+export function readTexts(content: string | readonly ContentBlock[], path: string): TextPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.map((block, index) => {
     if (block.type !== 'text') throw unknownBlock(block, `${path}[${index}]`);

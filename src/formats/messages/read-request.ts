@@ -25,6 +25,7 @@ import { leaveOutHosted } from './optional-tools.ts';
 import { readConversation, readTexts } from './read-conversation.ts';
 import type { CustomTool, MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
+import { withAddedTools } from './tool-changes.ts';
 
 /** Throws ApiError `invalid_request` on what the canonical request cannot express. */
 export function readRequest(
@@ -37,7 +38,9 @@ export function readRequest(
     ...emptyRequest,
     system: readSystem(request),
     messages: readConversation(request.messages),
-    tools: (request.tools ?? []).map((tool, index) => readTool(tool, `tools[${index}]`)),
+    tools: (withAddedTools(request).tools ?? []).map((tool, index) =>
+      readTool(tool, `tools[${index}]`),
+    ),
     ...readToolChoice(request.tool_choice),
     maxOutputTokens: request.max_tokens,
     temperature: request.temperature ?? null,

@@ -9,18 +9,18 @@ import type { ClaudeTraits } from '../claude-traits.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
-import { isCleared } from './read-conversation.ts';
+import { isCleared, isFallback } from './read-conversation.ts';
 import type { RequestMessage } from './schema.ts';
 import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
+import { withChangesAsTexts } from './tool-changes.ts';
 import { upstreamCallId } from './tool-input.ts';
 
 type RelayedHistory = {
   readonly messages: readonly JsonObject[];
   readonly droppedThinking: boolean;
-  readonly droppedCitations: boolean;
-  /** Settings that instructions in mid-conversation brought. */
-  readonly droppedSettings: boolean;
+  /** What is left out, thinking too. */
+  readonly ignored: readonly string[];
 };
 
 type HostTraits = Pick<ClaudeTraits, 'unsignedThinking' | 'systemMessages'>;
@@ -33,12 +33,17 @@ export function relayHistory(given: readonly RequestMessage[], traits: HostTrait
     relayMessage(message, messages[index - 1]?.role, traits),
   );
   if (relayed.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
+  const hasLost = {
+    thinking: blocks.some((block) => isDropped(block, traits)),
+    citations: blocks.some(hasForeignCitation),
+    'messages.output_config':
+      messages !== given && given.some((sent) => sent.role === 'system' && sent.output_config),
+    'messages.content.fallback': blocks.some(isFallback),
+  };
   return {
     messages: pairMessages(relayed),
-    droppedThinking: blocks.some((block) => isDropped(block, traits)),
-    droppedCitations: blocks.some(hasForeignCitation),
-    droppedSettings:
-      messages !== given && given.some((sent) => sent.role === 'system' && sent.output_config),
+    droppedThinking: hasLost.thinking,
+    ignored: Object.entries(hasLost).flatMap(([name, isLost]) => (isLost ? [name] : [])),
   };
 }
 
@@ -55,10 +60,11 @@ function asUserTurn(
   const { content } = message;
   const isLate = at < all.findLastIndex(({ role }) => role === 'user');
   if (!content || isCleared(message, isLate)) return [];
-  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
-  // Changes of tools are for the host to refuse.
-  const isText = blocks.every(({ type }) => type === 'text');
-  return [isText ? { role: 'user', content: blocks.map(markInstruction) } : message];
+  const blocks = withChangesAsTexts(content);
+  const texts = blocks.filter((block) => block.type === 'text');
+  // Others are for the host to refuse.
+  const isText = texts.length === blocks.length;
+  return [isText ? { role: 'user', content: texts.map(markInstruction) } : message];
 }
 
 const blankTurn: JsonObject = { role: 'user', content: emptyTurn.content };
@@ -90,7 +96,7 @@ function relayBlock(block: unknown, traits: HostTraits): unknown {
   const search = isOwnSearchBlock(block) ? searchAsText(block) : null;
   if (search !== null) return { type: 'text', text: search, cache_control: block.cache_control };
   if (isThinking(block)) return relayThinking(block, traits);
-  if (isBlankText(block)) return null;
+  if (isBlankText(block) || isFallback(block)) return null;
   if (hasForeignCitation(block)) return withOwnCitations(block);
   const content = block.type === 'tool_result' ? editItems(block.content, mendSource) : undefined;
   return withUpstreamId(content === undefined ? mendSource(block) : editFields(block, { content }));

@@ -19,6 +19,7 @@ import { renameTools, toolNames } from './relay-tool-names.ts';
 import type { MessagesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
 import { fitAskedThinking, fitBudget, mayThinkWithBudget } from '../claude-thinking.ts';
+import { withAddedTools } from './tool-changes.ts';
 import { relayTools } from './web-search.ts';
 import { speedField } from './write-request.ts';
 
@@ -29,15 +30,12 @@ export function relayRequest(
 ): UpstreamRequest {
   const hasSearch = target.searchesMax !== undefined;
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
-  const body = refuseUnshareable(lean, destinationOf(target));
+  const known = refuseUnshareable(lean, destinationOf(target));
+  const traits = claudeTraits(target.model);
+  const body = traits.systemMessages ? known : withAddedTools(known);
   const ignored = [...leftOut, ...ignoredMetadata(body)];
-  const { messages, droppedThinking, droppedCitations, droppedSettings } = relayHistory(
-    body.messages,
-    claudeTraits(target.model),
-  );
-  if (droppedThinking) ignored.push('thinking');
-  if (droppedCitations) ignored.push('citations');
-  if (droppedSettings) ignored.push('messages.output_config');
+  const { messages, droppedThinking, ignored: lost } = relayHistory(body.messages, traits);
+  ignored.push(...lost);
   const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);
   const outgoing = {
     ...relayFields(withMendedFormats(body), ignored),

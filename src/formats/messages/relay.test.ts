@@ -267,6 +267,65 @@ test('instructions in mid-conversation are marked text of the user where the mod
     assert.deepEqual(up(fields, { model }).body.messages, fields.messages);
 });
 
+test('tools that change in mid-conversation are offered from the start where the model knows no changes', () => {
+  const [own, late, inline] = ['own', 'late', 'inline'].map((name) => ({
+    name,
+    input_schema: { type: 'object' },
+  }));
+  const change = (type: string, tool: object) => ({ type, tool });
+  const fields = {
+    tools: [own, { ...late, defer_loading: true }],
+    messages: [
+      { role: 'user', content: 'a' },
+      {
+        role: 'system',
+        content: [
+          change('tool_addition', { type: 'tool_reference', name: 'late' }),
+          change('tool_addition', { type: 'tool_definition', definition: inline }),
+          change('tool_removal', { type: 'tool_reference', name: 'own' }),
+        ],
+      },
+    ],
+  };
+  const told = [
+    'This tool can be called now: late',
+    'This tool can be called now: inline',
+    'This tool can no longer be called: own',
+  ];
+  const { body } = up(fields, { model: 'kimi-k3' });
+  assert.deepEqual(body.tools, [own, late, inline]);
+  const [, told2] = body.messages as [unknown, object];
+  assert.deepEqual(told2, {
+    role: 'user',
+    content: told.map((text) => textPart(`<system>\n${text}\n</system>`)),
+  });
+  const kept = up(fields, { model: 'claude-opus-5-5' });
+  assert.deepEqual([kept.body.tools, kept.body.messages], [fields.tools, fields.messages]);
+  const { tools, messages: read } = messages.readRequest(clientRequest(fields));
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['own', 'late', 'inline'],
+  );
+  assert.deepEqual(read.at(-1), { role: 'system', content: told.map(textPart) });
+});
+
+test('the mark that another model went on is left out and listed', () => {
+  const fallback = { type: 'fallback', from: { model: 'a' }, to: { model: 'b' } };
+  const said = (...content: object[]) => [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'c' },
+  ];
+  const fields = { messages: said(fallback, textPart('b')) };
+  const { body, ignored } = up(fields);
+  const listed = ['messages.content.fallback'];
+  assert.deepEqual([body.messages, ignored], [said(textPart('b')), listed]);
+  const request = clientRequest(fields);
+  const [, answer] = messages.readRequest(request).messages;
+  assert.deepEqual(answer, { role: 'assistant', content: [textPart('b')] });
+  assert.deepEqual(messages.ignoredFields?.(request), listed);
+});
+
 test('reasoning that a host did not sign gets a signature, without which clients drop it', () => {
   const thinking = { type: 'thinking', thinking: 'Hm' };
   const whole = relay.relayAnswer({ content: [thinking] }, answerContext());
