@@ -240,6 +240,8 @@ describe('providers', () => {
     assert.equal(openai!.api_key, 'key');
     const { message } = loadFault(null, { OPENAI_API_KEY: 'a b' });
     assert.match(message, /^OPENAI_API_KEY must be a key of visible ASCII/);
+    const quoted = loadFault(null, { OPENAI_API_KEY: '"sk-abc"' });
+    assert.equal(quoted.message, message);
     const { fault } = loadFault('providers: { openai: { api_key: "kéy" } }');
     assert.equal(fault.field, 'providers.openai.api_key');
   });
@@ -353,7 +355,17 @@ describe('faults', () => {
     'providers:\n  x: { kind: openai, base_url: h/v1, api_key: k }\n':
       /^2:32: providers\.x\.base_url must be a whole address/,
     'providers:\n  cohere: { base_url: "https://api.cohere.ai/compatibility/v1/", api_key: k }\n':
-      /^2:23: providers\.cohere\.base_url must not be Cohere's compatible address/,
+      /^2:23: providers\.cohere\.base_url must not be the address for OpenAI's format: the kind `cohere`/,
+    'providers:\n  google: { base_url: "https://h/v1beta/openai/", api_key: k }\n':
+      /^2:23: .*base_url must not be the address for OpenAI's format: the kind `google`/,
+    'providers:\n  anthropic: { base_url: "https://h/v1", api_key: k }\n':
+      /^2:26: .*base_url must be without its version for the kind `anthropic`/,
+    'providers:\n  openai: { base_url: "https://h/v1/chat/completions", api_key: k }\n':
+      /^2:23: .*base_url must end before the endpoint/,
+    'providers:\n  openai: { base_url: "https://u:p@h/v1", api_key: k }\n':
+      /^2:23: .*base_url must hold no user name and password/,
+    'providers:\n  openai: { base_url: "https://h/v1 ", api_key: k }\n':
+      /^2:23: .*base_url must hold no spaces/,
     'providers:\n  x: { knd: openai, api_key: k }\n':
       /^2:8: providers\.x\.knd is not a known field; .* Did you mean `kind`\?/,
     'providers:\n  X: { kind: openai, api_key: k }\n':

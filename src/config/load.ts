@@ -55,7 +55,8 @@ export type ConfigReader = {
 /** A field that saved settings cannot change. `by`: `tollgate.yaml:12` or `OPENAI_API_KEY`. */
 export type LockedField = { readonly path: FieldPath; readonly by: string };
 
-export function openConfig(source: ConfigSource): ConfigReader {
+export function openConfig(given: ConfigSource): ConfigReader {
+  const source = { ...given, env: trimmed(given.env) };
   let file = findFile(source);
   return {
     withSaved: (saved) => resolveConfig(file, { ...source, saved }),
@@ -164,13 +165,18 @@ function lockedByFile(file: ConfigFileText | null): LockedField[] {
 
 function lockedByVariables(env: Environment): LockedField[] {
   return Object.entries(knownProviders).flatMap(([name, { keyVariable, addressVariable }]) => [
-    ...(keyVariable && env[keyVariable]?.trim()
+    ...(keyVariable && env[keyVariable]
       ? [{ path: ['providers', name, 'api_key'], by: keyVariable }]
       : []),
-    ...(addressVariable && env[addressVariable]?.trim()
+    ...(addressVariable && env[addressVariable]
       ? [{ path: ['providers', name, 'base_url'], by: addressVariable }]
       : []),
   ]);
+}
+
+/** Files of secrets often end in a line break. */
+function trimmed(env: Environment): Environment {
+  return new Proxy<Environment>({}, { get: (_none, name: string) => env[name]?.trim() });
 }
 
 function serverFrom(env: Environment): { host?: string; port?: number } {

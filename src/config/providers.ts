@@ -125,7 +125,7 @@ type Place = Pick<ProviderConfig, 'region' | 'project'>;
 /** The place that a cloud's usual variables name. */
 function placeFrom(env: Environment, { placeVariables = {} }: KnownProvider): Place {
   const valueOf = (variable: string | undefined) =>
-    (variable !== undefined && env[variable]?.trim()) || null;
+    (variable !== undefined && env[variable]) || null;
   return { region: valueOf(placeVariables.region), project: valueOf(placeVariables.project) };
 }
 
@@ -293,19 +293,9 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   const fromVariable = known?.kind === kind ? addressFrom(env, known) : undefined;
   if (fromVariable !== undefined) return fromVariable;
   if (entry.base_url !== undefined) {
-    const problem = webAddressProblem(entry.base_url);
-    if (problem)
-      throw values.faultAt(path, {
-        problem,
-        remedy: 'Write the address of its API, such as `https://api.example.com/v1`.',
-      });
     const address = withoutSlash(entry.base_url);
-    if (kind === 'cohere' && address.endsWith('/compatibility/v1'))
-      throw values.faultAt(path, {
-        problem: "must not be Cohere's compatible address: the kind `cohere` speaks its own Chat",
-        remedy:
-          'Leave it out, or write it without `/compatibility/v1`. With `kind: openai-compatible` it may stay.',
-      });
+    const fault = addressFault(kind, address);
+    if (fault) throw values.faultAt(path, fault);
     return address;
   }
   const usualOf = known?.kind === kind ? known : knownOf(kind);
@@ -319,6 +309,37 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   });
 }
 
+const versionless: readonly string[] = ['anthropic', 'google', 'cohere'];
+
+function addressFault(
+  kind: string,
+  address: string,
+): { readonly problem: string; readonly remedy: string } | null {
+  const problem = webAddressProblem(address);
+  if (problem)
+    return {
+      problem,
+      remedy: 'Write the address of its API, such as `https://api.example.com/v1`.',
+    };
+  if (/\/(?:completions|responses|messages|embeddings)$/.test(address))
+    return {
+      problem: 'must end before the endpoint, which the gateway adds',
+      remedy: 'Leave `/chat/completions` and the like away.',
+    };
+  if (!versionless.includes(kind)) return null;
+  if (/\/(?:compatibility\/v1|openai)$/.test(address))
+    return {
+      problem: `must not be the address for OpenAI's format: the kind \`${kind}\` speaks its own`,
+      remedy: 'Leave it out, or write `kind: openai-compatible`, with which it may stay.',
+    };
+  return /\/v\d\w*$/.test(address)
+    ? {
+        problem: `must be without its version for the kind \`${kind}\`, which adds it`,
+        remedy: 'Leave the last part away, such as `/v1`.',
+      }
+    : null;
+}
+
 function placeOf(completion: Completion, entry: ProviderEntry): Place {
   const known = knownOf(kindOf(completion, entry));
   const usual = known ? placeFrom(completion.env, known) : usualSettings;
@@ -326,13 +347,16 @@ function placeOf(completion: Completion, entry: ProviderEntry): Place {
 }
 
 /** Returns the address from a known provider's own variable. */
-function addressFrom(env: Environment, { addressVariable }: KnownProvider): string | undefined {
-  const address = addressVariable === undefined ? undefined : env[addressVariable]?.trim();
-  if (addressVariable === undefined || !address) return undefined;
-  const problem = webAddressProblem(address);
-  if (problem === null) return withoutSlash(address);
-  const remedy = 'Set it to the address of its API, such as `http://127.0.0.1:8080`.';
-  throw new ConfigError({ field: addressVariable, problem, remedy });
+function addressFrom(
+  env: Environment,
+  { kind, addressVariable }: KnownProvider,
+): string | undefined {
+  const given = addressVariable === undefined ? undefined : env[addressVariable];
+  if (addressVariable === undefined || !given) return undefined;
+  const address = withoutSlash(given);
+  const fault = addressFault(kind, address);
+  if (fault === null) return address;
+  throw new ConfigError({ field: addressVariable, ...fault });
 }
 
 function withoutSlash(address: string): string {
@@ -360,12 +384,9 @@ function keyOf({ values, env, name }: Completion, entry: ProviderEntry): string 
   });
 }
 
-/**
- * Returns the key from a provider's usual variable, trimmed, because files of secrets often end in
- * a line break.
- */
+/** Returns the key from a provider's usual variable. */
 function keyFrom(env: Environment, variable: string | null): string | undefined {
-  const key = variable === null ? undefined : env[variable]?.trim();
+  const key = variable === null ? undefined : env[variable];
   if (variable === null || !key) return undefined;
   if (isSendable(key)) return key;
   throw new ConfigError({ field: variable, ...unsendable });
@@ -390,14 +411,14 @@ function isUsable(kind: ProviderConfig['kind'], key: string): boolean {
   return (kind === 'vertex' && key.trimStart().startsWith('{')) || isSendable(key);
 }
 
-/** Returns true when the key may be sent in a header. */
+/** Returns true when the key may be sent in a header. `docker --env-file` keeps quotes. */
 function isSendable(key: string): boolean {
-  return /^[\x21-\x7e]+$/u.test(key);
+  return /^[\x21-\x7e]+$/u.test(key) && !/^(["']).*\1$/.test(key);
 }
 
 const unsendable = {
   problem:
-    'must be a key of visible ASCII characters; got something else (not shown, it is a secret)',
+    'must be a key of visible ASCII characters without quotes around it; got something else (not shown, it is a secret)',
   remedy: 'Check it for spaces, line breaks and quotes that were copied along.',
 } as const;
 

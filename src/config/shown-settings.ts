@@ -83,22 +83,10 @@ function showField(
   const isSet = value !== undefined && !(isSecret && value === null);
   return {
     path: formatPath(path),
-    value: isSet && !isSecret ? withoutPasswords(value) : null,
+    value: isSet && !isSecret ? value : null,
     isSecret,
     isSet,
     isDefault: !isSet || isDeepStrictEqual(value, byDefault ?? schema.default),
     description: schema.description ?? '',
   };
-}
-
-/** Removes user names and passwords from URLs. */
-export function withoutPasswords(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPasswords);
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([name, child]) => [name, withoutPasswords(child)]),
-    );
-  return typeof value === 'string'
-    ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#\s]*@/iu, '$1')
-    : value;
 }

@@ -33,6 +33,22 @@ test('the environment completes and overrides the sections', () => {
   assert.partialDeepStrictEqual(over.oidc, { client_id: 'b', client_secret: 'hush', name: 'Acme' });
 });
 
+test('line breaks at the end of variables are dropped, and the address of the discovery is the issuer’s', () => {
+  const { oidc, smtp } = loadYaml('log: {}\n', {
+    OIDC_ISSUER: 'https://id.example/realm/.well-known/openid-configuration\n',
+    OIDC_CLIENT_ID: 'a\n',
+    OIDC_CLIENT_SECRET: 'b\n',
+    SMTP_URL: 'smtp://mail.example\n',
+    SMTP_FROM: 'a@b.c\n',
+  });
+  assert.partialDeepStrictEqual(oidc, {
+    issuer: 'https://id.example/realm',
+    client_id: 'a',
+    client_secret: 'b',
+  });
+  assert.deepEqual(smtp, { url: 'smtp://mail.example', from: 'a@b.c' });
+});
+
 test('invalid settings are refused with a remedy and without the password', () => {
   const cases: readonly (readonly [
     text: string,

@@ -35,7 +35,9 @@ export function resolveOidc({ fields, faultAt }: FieldValues, env: Environment):
   const problem =
     webAddressProblem(given.issuer) ??
     (isPrivateEnough(given.issuer) ? null : 'must begin with https://; got http://');
-  if (problem === null) return { ...given, issuer: withoutTrailing(given.issuer, '/') };
+  // Other programs ask for the address of the discovery.
+  const issuer = given.issuer.replace(/\/\.well-known\/openid-configuration$/, '');
+  if (problem === null) return { ...given, issuer: withoutTrailing(issuer, '/') };
   throw faultAt(env['OIDC_ISSUER'] ? 'OIDC_ISSUER' : ['oidc', 'issuer'], {
     problem,
     remedy:

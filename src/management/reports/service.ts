@@ -8,7 +8,7 @@ import { listPricePpm, priceAt, priceFor } from '../../domain/catalog/price.ts';
 import { readPrices } from '../../domain/catalog/read-prices.ts';
 import type { Model, Route } from '../../domain/catalog/model.ts';
 import type { Config } from '../../config/schema.ts';
-import { showSettings, withoutPasswords } from '../../config/shown-settings.ts';
+import { showSettings } from '../../config/shown-settings.ts';
 import type {
   CatalogueModel,
   CatalogueRoute,
@@ -37,7 +37,7 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
       name,
       kind: provider.kind,
       is_on: provider.enabled,
-      base_url: String(withoutPasswords(provider.base_url)),
+      base_url: provider.base_url,
       has_key: provider.api_key !== null,
       models: models.get(name)?.size ?? 0,
       last_day: dayOf(days.find(({ provider: called }) => called === name)),
