@@ -5,8 +5,8 @@ import type { FieldPath } from './config-error.ts';
 import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
 import type { ImagePricesEntry, ImageRouteEntry } from './image-model-schema.ts';
-import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
-import { checkDay } from './models.ts';
+import { knownProviders } from './known-providers.ts';
+import { checkDay, kindOfRoute } from './models.ts';
 
 /**
  * Throws ConfigError for a route to an unknown provider or one that makes no images, and for a
@@ -28,13 +28,8 @@ function checkRoute(
   { route, path }: { readonly route: ImageRouteEntry; readonly path: FieldPath },
 ): void {
   const { provider, model, models } = route;
-  if (!Object.hasOwn(providers, provider) && !isProviderName(provider)) {
-    throw faultAt([...path, 'provider'], {
-      problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
-      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...Object.keys(knownProviders)])].join(', ')}.`,
-    });
-  }
-  const kind = kindOfProvider(providers, provider);
+  const usual = Object.keys(knownProviders);
+  const kind = kindOfRoute(faultAt, providers, { provider, path, usual });
   if (kind && !isImageKind(kind)) {
     throw faultAt([...path, 'provider'], {
       problem: `must be a provider that makes images; ${provider} is of kind \`${kind}\`, which does not`,

@@ -1,6 +1,6 @@
 // Checks of `models` that a schema cannot express. Checks that need the built-in catalogue run when
 // the two are merged.
-import { formatsOfKind, isChatKind } from '../terms/provider-kind.ts';
+import { formatsOfKind, isChatKind, type ProviderKindName } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
@@ -28,13 +28,7 @@ function checkRoute(
   { route, path }: { readonly route: RouteEntry; readonly path: FieldPath },
 ): void {
   const { provider, api } = route;
-  if (!Object.hasOwn(providers, provider) && !isProviderName(provider)) {
-    throw faultAt([...path, 'provider'], {
-      problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
-      remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...chatProviderNames])].join(', ')}.`,
-    });
-  }
-  const kind = kindOfProvider(providers, provider);
+  const kind = kindOfRoute(faultAt, providers, { provider, path, usual: chatProviderNames });
   const formats: readonly string[] = kind ? formatsOfKind(kind) : [];
   if (kind && !isChatKind(kind)) {
     throw faultAt([...path, 'provider'], {
@@ -46,6 +40,24 @@ function checkRoute(
   throw faultAt([...path, 'api'], {
     problem: `must be a format that ${provider} (${kind}) speaks: ${formats.join(' or ')}; got ${JSON.stringify(api)}`,
     remedy: "Leave it out: the client's own format is used where the provider speaks it.",
+  });
+}
+
+/**
+ * Returns the kind of a route's provider; undefined when the file must state it and does not. Throws
+ * ConfigError for an unknown provider. `usual`: the known ones that the error names.
+ */
+export function kindOfRoute(
+  faultAt: FaultAt,
+  providers: FieldValues['fields']['providers'],
+  route: { readonly provider: string; readonly path: FieldPath; readonly usual: readonly string[] },
+): ProviderKindName | undefined {
+  const { provider, path, usual } = route;
+  if (Object.hasOwn(providers, provider) || isProviderName(provider))
+    return kindOfProvider(providers, provider);
+  throw faultAt([...path, 'provider'], {
+    problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,
+    remedy: `Add it under \`providers\`, or use one of ${[...new Set([...Object.keys(providers), ...usual])].join(', ')}.`,
   });
 }
 

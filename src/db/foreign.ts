@@ -1,6 +1,7 @@
 // Reads the database of another gateway, without changing it: whole tables, in one snapshot, with
 // the columns that its version has. Numbers come as texts, so that none is rounded.
 import { DatabaseSync } from 'node:sqlite';
+import { isPostgresUrl } from './database.ts';
 import { DatabaseUnusable } from './database-error.ts';
 import { explainPostgresError } from './postgres/error.ts';
 
@@ -22,7 +23,7 @@ const rowsMax = 1_000_000;
  * anything else.
  */
 export async function openForeign(url: string): Promise<ForeignDatabase> {
-  if (/^postgres(ql)?:\/\//.test(url)) return openPostgres(url);
+  if (isPostgresUrl(url)) return openPostgres(url);
   if (/^mysql:|@tcp\(/.test(url))
     throw new DatabaseUnusable(
       'MySQL cannot be read. Copy its tables into a PostgreSQL database first, with "pgloader mysql://… postgresql://…", or into a SQLite file, and give that one.',

@@ -231,11 +231,7 @@ type MpegFrame = { readonly bytes: number; readonly samples: number; readonly ra
 
 /** MP3 and ADTS. Frames are walked, because the number in a tag may lie. */
 async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
-  let position = 0;
-  if (head.toString('latin1', 0, 3) === 'ID3' && head.length >= 10) {
-    const [a, b, c, d] = head.subarray(6, 10);
-    position = 10 + a! * 2 ** 21 + b! * 2 ** 14 + c! * 2 ** 7 + d! + (head[5]! & 0x10 ? 10 : 0);
-  }
+  let position = id3TagBytes(head);
   let seconds = 0;
   let frames = 0;
   let framesBytes = 0;
@@ -254,6 +250,13 @@ async function mpeg(reader: Window, head: Buffer): Promise<number | null> {
   if (frames < 2) return null;
   // The part that was not read is taken to have as many seconds for its bytes.
   return strays < windowBytes ? seconds : seconds * (reader.bytes / framesBytes);
+}
+
+/** Returns the stated length of an ID3 tag before the sound; 0 when there is none. */
+export function id3TagBytes(file: Buffer): number {
+  if (file.toString('latin1', 0, 3) !== 'ID3' || file.length < 10) return 0;
+  const [a, b, c, d] = file.subarray(6, 10);
+  return 10 + a! * 2 ** 21 + b! * 2 ** 14 + c! * 2 ** 7 + d! + (file[5]! & 0x10 ? 10 : 0);
 }
 
 const kilobits = {

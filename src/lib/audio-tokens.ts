@@ -1,7 +1,13 @@
 // Upper estimate of the input tokens of audio in a request. A header may lie about the length, so only what
 // a decoder must read counts: the rate of PCM, and each frame of MP3 and AAC. The bytes bound the length of
 // FLAC, OGG and packed WAV.
-import { adtsFrame, leastBytesPerSecond, mostSeconds, mp3Frame } from './audio-seconds.ts';
+import {
+  adtsFrame,
+  id3TagBytes,
+  leastBytesPerSecond,
+  mostSeconds,
+  mp3Frame,
+} from './audio-seconds.ts';
 import type { ImageVendor as Vendor, TokenEstimate } from './image-tokens.ts';
 
 type Rate = { readonly upper: number; readonly likely: number; readonly pieceSeconds: number };
@@ -97,7 +103,7 @@ const boundStraysMax = 4 * 1024;
  * because its length may lie.
  */
 function framedSeconds(bytes: Buffer): Length | null {
-  const tagBytes = afterTag(bytes);
+  const tagBytes = id3TagBytes(bytes);
   const found = new Set<number>();
   let seconds = 0;
   let frames = 0;
@@ -122,10 +128,4 @@ function framedSeconds(bytes: Buffer): Length | null {
     seconds: seconds + strays / leastBytesPerSecond,
     isBound: found.size === 1 && !found.has(0) && strays + tagged <= boundStraysMax,
   };
-}
-
-function afterTag(bytes: Buffer): number {
-  if (bytes.toString('latin1', 0, 3) !== 'ID3' || bytes.length < 10) return 0;
-  const [a, b, c, d] = bytes.subarray(6, 10);
-  return 10 + a! * 2 ** 21 + b! * 2 ** 14 + c! * 2 ** 7 + d! + (bytes[5]! & 0x10 ? 10 : 0);
 }

@@ -152,7 +152,7 @@ type ContentKind = 'text' | 'image' | 'document' | 'recording' | 'data';
 function addValue(value: unknown, sums: Sums, kind: ContentKind): void {
   if (typeof value === 'string') addStringAt(value, sums, kind);
   else if (Array.isArray(value)) addArray(value, sums, kind);
-  else if (typeof value === 'object' && value !== null) addObject(value as JsonObject, sums, kind);
+  else if (isHolder(value)) addObject(value, sums, kind);
   else addScalar(value, sums);
 }
 
@@ -205,7 +205,7 @@ function addObject(value: JsonObject, sums: Sums, outer: ContentKind): void {
     const child = value[key];
     addKey(key, sums);
     if (isRecording(key, child, { kind, opened: sums.opened })) addRecording(key, child, sums);
-    else if (kind === 'text' && geminiMedia.has(key) && holdsAnything(child))
+    else if (kind === 'text' && geminiMedia.has(key) && isHolder(child))
       addValue(asBlock(child, value.mediaResolution), sums, kind);
     else if (kind === 'image' && holdsDocument(child))
       addValue({ file_data: child }, sums, 'document');
@@ -233,10 +233,7 @@ function isRecording(
   { kind, opened }: { kind: ContentKind; opened: Sums['opened'] },
 ): boolean {
   if (kind === 'data' || kind === 'recording') return false;
-  if (recordings.has(name))
-    return typeof value === 'string'
-      ? isAddress(value)
-      : typeof value === 'object' && value !== null;
+  if (recordings.has(name)) return typeof value === 'string' ? isAddress(value) : isHolder(value);
   if (opened.has(name)) return holdsAddress(value);
   if (kind === 'document')
     return (
@@ -252,7 +249,7 @@ const misplaced = new Set(['image_url', 'file_url', 'document_url', 'file_data']
 
 function holdsAddress(value: unknown): boolean {
   if (typeof value === 'string') return isAddress(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsAddress);
+  return isHolder(value) && Object.values(value).some(holdsAddress);
 }
 
 /** `https://…`, `gs://…`, `data:…` */
@@ -282,7 +279,7 @@ function addRecordingTokens(name: string, value: unknown, sums: Sums): void {
 /** Returns the format of a part or of its field; '' when there is none. */
 function formatIn(value: unknown): string {
   const { format, input_audio: field } = value as JsonObject;
-  if (holdsAnything(field)) return formatIn(field);
+  if (isHolder(field)) return formatIn(field);
   return typeof format === 'string' ? format : '';
 }
 
@@ -298,9 +295,7 @@ function addSoundTokens(sound: { bytes: Buffer; type: string } | null, sums: Sum
 
 function payloadsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return isPayload(value) ? [value] : [];
-  return typeof value === 'object' && value !== null
-    ? Object.values(value).flatMap(payloadsIn)
-    : [];
+  return isHolder(value) ? Object.values(value).flatMap(payloadsIn) : [];
 }
 
 /** Words beside a recording count as text; its address and its bytes do not. */
@@ -335,11 +330,12 @@ const geminiMedia = new Set(['inlineData', 'fileData']);
 /** Returns Gemini's media as a block of Messages, which is counted as one. */
 function asBlock({ mimeType, data, fileUri }: JsonObject, resolution: unknown): JsonObject {
   const type = /^\s*image\//i.test(String(mimeType)) ? 'image' : 'document';
-  const detail = holdsAnything(resolution) ? resolution.level : undefined;
+  const detail = isHolder(resolution) ? resolution.level : undefined;
   return { type, detail, source: { media_type: mimeType, data, url: fileUri } };
 }
 
-function holdsAnything(value: unknown): value is JsonObject {
+/** True for an object or a list. */
+function isHolder(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
@@ -362,9 +358,7 @@ function addImage(image: JsonObject, sums: Sums): string | null {
  */
 function payloadOf(media: JsonObject): string | null {
   const payloads = [media.source, media.image_url].flatMap((holder) =>
-    typeof holder === 'object' && holder !== null
-      ? [(holder as JsonObject).data, (holder as JsonObject).url]
-      : [holder],
+    isHolder(holder) ? [holder.data, holder.url] : [holder],
   );
   const [payload, ...others] = payloads.filter((value) => value !== undefined && value !== null);
   return typeof payload === 'string' && others.length === 0 ? payload : null;
@@ -387,21 +381,16 @@ function mayBeImage(payload: string, { source }: JsonObject): boolean {
 
 /** Returns `image_url.detail`, or the `detail` beside it. */
 function detailOf({ detail, image_url: holder }: JsonObject): unknown {
-  return typeof holder === 'object' && holder !== null && 'detail' in holder
-    ? holder.detail
-    : detail;
+  return isHolder(holder) && 'detail' in holder ? holder.detail : detail;
 }
 
 function holds(child: unknown, payload: string): boolean {
-  return (
-    child === payload ||
-    (typeof child === 'object' && child !== null && Object.values(child).includes(payload))
-  );
+  return child === payload || (isHolder(child) && Object.values(child).includes(payload));
 }
 
 /** Counts the fields beside an image's bytes. */
 function addRest(child: unknown, payload: string, sums: Sums): void {
-  if (typeof child !== 'object' || child === null) return;
+  if (!isHolder(child)) return;
   sums.halves += objectHalves;
   sums.eighths += bracketEighths;
   for (const [key, value] of Object.entries(child)) {
@@ -413,8 +402,8 @@ function addRest(child: unknown, payload: string, sums: Sums): void {
 /** Some hosts accept a PDF or sound in place of an image. */
 function holdsDocument(value: unknown): boolean {
   if (typeof value === 'string') return /^\s*data:(?:application\/pdf|audio\/)/i.test(value);
-  if (typeof value !== 'object' || value === null) return false;
-  const { url, media_type: mediaType } = value as JsonObject;
+  if (!isHolder(value)) return false;
+  const { url, media_type: mediaType } = value;
   const isStated =
     typeof mediaType === 'string' && /^\s*(?:application\/pdf|audio\/)/i.test(mediaType);
   return isStated || holdsDocument(url);
