@@ -37,13 +37,13 @@ import { openBatches } from './server/batches/open-batches.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
-import { memoryShareBytes, Overload } from './server/overload.ts';
+import { Overload } from './server/overload.ts';
 import { Alerts } from './management/alerts/alerts.ts';
 import { addManagement } from './management/dispatch.ts';
 import { openDeviceLogins } from './management/sign-in/device-logins.ts';
 import { openUsers } from './management/user-services.ts';
 import { logRequests } from './server/request-lines.ts';
-import { createServer } from './server/server.ts';
+import { answerBytesMax, createServer } from './server/server.ts';
 import { urlOf } from './server/server-url.ts';
 import type { Shared } from './threads/shared.ts';
 
@@ -177,12 +177,9 @@ function createGateway(
     log,
     clock,
   });
-  const { cache, overload, tuning } = config;
-  const answerBytesMax = memoryShareBytes(tuning.answerBytes, {
-    memoryBytes: overload.memory_bytes,
-    threads: threads.count,
-  });
-  const upstreams = createUpstreams({ clock, largeAnswerBytesMax: answerBytesMax });
+  const { cache, tuning } = config;
+  const largeAnswerBytesMax = answerBytesMax(config, threads.count);
+  const upstreams = createUpstreams({ clock, largeAnswerBytesMax });
   const routing = createRouting(config, { log, clock, shared: health, threads: threads.count });
   const activity = new Activity({
     database,
@@ -195,7 +192,7 @@ function createGateway(
     config,
     secrets,
     // In a request they are base64, too.
-    fetchedBytesMax: answerBytesMax / 3,
+    fetchedBytesMax: largeAnswerBytesMax / 3,
     removesExpired: threads.isFirst,
     clock,
     onError: report('images or long answers cannot be stored, read or removed'),
@@ -231,8 +228,8 @@ function createGateway(
     observe,
     rateLimits: new RateLimits({ ...limits, defaults: config.limits, isUnpaid }),
     longAnswers: {
-      live: new LongAnswers(answerBytesMax * 0.75),
-      test: new LongAnswers(answerBytesMax * 0.25),
+      live: new LongAnswers(largeAnswerBytesMax * 0.75),
+      test: new LongAnswers(largeAnswerBytesMax * 0.25),
     },
     images,
     headers: headerNamesOf(config.service.name),

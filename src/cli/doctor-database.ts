@@ -6,6 +6,7 @@ import type { PoolClient } from 'pg';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Migrations, migrations } from '../db/migrations/list.ts';
+import { majorVersionMin } from '../db/postgres/database.ts';
 import { explainPostgresError } from '../db/postgres/error.ts';
 import { connectSqlite } from '../db/sqlite/connection.ts';
 import { explainSqliteError } from '../db/sqlite/error.ts';
@@ -103,7 +104,6 @@ const question = `select current_setting('server_version') as version, current_s
 
 /** A gateway with one thread opens so many; docs/operations.md has more. */
 const connectionsOfGateway = 26;
-const versionMin = 14;
 
 async function examineServer(client: PoolClient): Promise<Finding[]> {
   const beforeMs = systemClock.nowMs();
@@ -133,8 +133,8 @@ async function namesOn(client: PoolClient): Promise<string[]> {
 function examineSettings(server: Server): Finding[] {
   const unsafe = (['fsync', 'full_page_writes'] as const).filter((name) => server[name] === 'off');
   return [
-    ...(server.number < versionMin * 10_000
-      ? [database.error(`PostgreSQL is too old.`, `Upgrade it to ${versionMin} or newer.`)]
+    ...(server.number < majorVersionMin * 10_000
+      ? [database.error(`PostgreSQL is too old.`, `Upgrade it to ${majorVersionMin} or newer.`)]
       : []),
     ...(server.standby
       ? [database.error('The server is a read-only standby.', 'Name the primary in database.url.')]

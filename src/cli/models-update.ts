@@ -11,6 +11,7 @@ import { readSource } from '../domain/catalog/price-sources/read-source.ts';
 import type { PriceSource } from '../domain/catalog/price-sources/source.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isObject, parseJson } from '../lib/json.ts';
+import { dayOf } from '../lib/utc-time.ts';
 import { CommandFailed, type Output, tableOf } from './output.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
@@ -29,7 +30,7 @@ export async function updateModelsCommand({ from }: { readonly from: string }): 
   const source = isFile(from) ? readFile(from, nowMs) : await readPackage(from, nowMs);
   const { as_of: asOf, models } = readBuiltInCatalog();
   const comparison = compareWithSource(models, source, { nowMs });
-  const date = new Date(nowMs).toISOString().slice(0, 10);
+  const date = dayOf(nowMs);
   return [
     { date, catalogue_date: asOf, source: source.name, ...comparison },
     describeComparison(comparison, { asOf, source }),

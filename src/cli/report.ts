@@ -13,7 +13,7 @@ import { reportCaches, type CacheReport } from '../domain/ledger/reports/cache-r
 import { systemClock } from '../lib/clock.ts';
 import { micros } from '../lib/money.ts';
 import { snakeCase } from '../lib/snake-case.ts';
-import { dayMs } from '../lib/utc-time.ts';
+import { dayMs, dayOf } from '../lib/utc-time.ts';
 import { CommandFailed, dollars, formatTable, tableOf, type Output } from './output.ts';
 
 type ReportOptions = {
@@ -30,7 +30,7 @@ export async function reportCommand(
 ): Promise<Output> {
   if (from >= to)
     throw new CommandFailed('--to must be after --from: it is the day after the last one');
-  const asked = { by, mode, from: dateOf(from), to: dateOf(to) };
+  const asked = { by, mode, from: dayOf(from), to: dayOf(to) };
   if (promptCache) {
     const range = { fromMs: from, toMs: Math.min(to, systemClock.nowMs() + dayMs) };
     const caches = await reportCaches(database.read, {
@@ -46,10 +46,6 @@ export async function reportCommand(
     throw new CommandFailed('--by conversation needs --prompt-cache: only that report has them');
   const rows = await report(database.read, { by, mode, fromMs: from, toMs: to });
   return [{ ...asked, rows: rows.map(snakeCase) }, formatReport(by, rows)];
-}
-
-function dateOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10);
 }
 
 function formatReport(by: ReportGroup, rows: readonly ReportRow[]): string {

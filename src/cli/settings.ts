@@ -60,9 +60,7 @@ export async function restoreSettingsCommand(
   restored: number,
 ): Promise<Output> {
   const { version } = await newest(installation);
-  const { changes } = installation;
-  const asked = { restored, version, author: changes.actorName };
-  await restoreSettings(changes, partsOf(installation), asked);
+  await restoreSettings(installation.changes, partsOf(installation), { restored, version });
   return [
     { version: version + 1, restored },
     `The settings are as in version ${restored} again, as version ${version + 1}.`,
@@ -70,8 +68,7 @@ export async function restoreSettingsCommand(
 }
 
 export async function reloadCommand(installation: Installation): Promise<Output> {
-  const { changes } = installation;
-  await reloadFile(changes, partsOf(installation), changes.actorName);
+  await reloadFile(installation.changes, partsOf(installation));
   return [
     { reloaded: true },
     'Every gateway reads its configuration file again, within two seconds. One that cannot use it goes on as before, and its log says why.',
@@ -96,12 +93,8 @@ async function change(
       `a field must begin with one of ${liveSections.join(', ')}, such as providers.openai.api_key or models["gpt-6-luna"].prices; got ${JSON.stringify(field)}`,
     );
   const { version } = await newest(installation);
-  const { changes } = installation;
   const asked = { changes: [{ path, ...value }], version, note: field };
-  await changeSavedSettings(changes, partsOf(installation), {
-    ...asked,
-    author: changes.actorName,
-  });
+  await changeSavedSettings(installation.changes, partsOf(installation), asked);
   const { version: saved } = await newest(installation);
   return [
     { version: saved },

@@ -9,6 +9,7 @@ import { isPostgresUrl, openDatabase, sqlitePathOf } from '../db/database.ts';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { backUpSqlite, findDamage } from '../db/sqlite/backup.ts';
 import { type Verification, verify } from '../domain/ledger/reports/verify.ts';
+import { snakeCase } from '../lib/snake-case.ts';
 import { recordBackup } from '../management/changes/backups.ts';
 import {
   changesOfCommand,
@@ -50,7 +51,7 @@ export async function verifyCommand(
       `Losses: ${dollars(result.uncollectedMicros)} uncollected, ${dollars(result.failedMicros)} on failed requests.${startOf(result)}`
     : `The books disagree in ${result.problem.table} ${result.problem.id}, ${result.problem.column}: ` +
       `expected ${JSON.stringify(result.problem.expected)}, found ${JSON.stringify(result.problem.found)}.`;
-  return [result.ok ? toJson(result) : result, text];
+  return [result.ok ? snakeCase(result) : result, text];
 }
 
 type Whole = Extract<Verification, { ok: true }>;
@@ -65,22 +66,6 @@ function startOf({ sealedDay, removedDay }: Whole): string {
       ? ''
       : ` Entries were read from the end of ${sealedDay} on, which is sealed; --all reads all.`;
   return start + removed;
-}
-
-function toJson({
-  uncollectedMicros,
-  failedMicros,
-  sealedDay,
-  removedDay,
-  ...counts
-}: Whole): object {
-  const losses = { uncollected_micros: uncollectedMicros, failed_micros: failedMicros };
-  return {
-    ...counts,
-    ...losses,
-    ...(sealedDay !== undefined && { sealed_day: sealedDay }),
-    ...(removedDay !== undefined && { removed_day: removedDay }),
-  };
 }
 
 /** Copies the database in this process, so the running gateway keeps serving. */

@@ -65,7 +65,7 @@ function valueIn(section: unknown, name: string): unknown {
 }
 
 function namedIn(schema: FieldSchema, value: object): string[] {
-  return branchesOf(schema).some((branch) => branch.patternProperties) ? Object.keys(value) : [];
+  return isSection(schema) ? Object.keys(value) : [];
 }
 
 /** An empty section is still a section. */

@@ -1,6 +1,5 @@
 // Resolves where generated images are stored: the data folder, or a bucket with settings from the
 // usual AWS variables.
-import type { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import type { ConfigFile, StorageConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
@@ -96,9 +95,8 @@ function missing(
   field: (typeof bucketFields)[number],
   what: string,
 ): never {
-  const fault: ConfigError = faultAt(['storage', field], {
+  throw faultAt(['storage', field], {
     problem: `is required with \`kind: s3\`: ${what}`,
     remedy: 'Write it, or `kind: local` to keep images in the data folder.',
   });
-  throw fault;
 }

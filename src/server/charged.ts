@@ -108,7 +108,8 @@ const sessionHeaders = [
   'x-session-id',
   'x-session-affinity',
 ];
-const forwardedHeaders = ['anthropic-beta'];
+/** Headers that are sent on to providers that know them. */
+export const forwardedHeaders = ['anthropic-beta'];
 /** Headers on which the meaning of a body depends. */
 export const versionHeaders = ['anthropic-version', 'anthropic-beta'];
 

@@ -9,6 +9,7 @@ import {
   type CountEndpoint,
 } from '../gateway/models/count-endpoints.ts';
 import { countInput, type TokenCount } from '../gateway/models/count-input.ts';
+import { forwardedHeaders, headersOf } from './charged.ts';
 import { keyOf, type Handler, type ServerContext } from './context.ts';
 import { readAddressedBody } from './google-paths.ts';
 import { readJsonBody } from './middleware/body.ts';
@@ -41,7 +42,6 @@ function counting(
     const nextTurn = largeBodies.turnsOf(request.body);
     if (nextTurn) await nextTurn();
     addAnthropicsId(request, reply);
-    const beta = request.headers['anthropic-beta'];
     const run = gateway.runs.open();
     reply.raw.once('close', () => run.stop());
     try {
@@ -51,7 +51,7 @@ function counting(
         requestId: request.requestId,
         key: keyOf(request),
         body,
-        forwardable: beta === undefined ? {} : { 'anthropic-beta': String(beta) },
+        forwardable: headersOf(request, forwardedHeaders),
         record: request.requestRecord,
         signal: run.waiting,
       });

@@ -3,7 +3,6 @@
 // again then.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { deviceLoginMs } from '../domain/users/device-logins.ts';
-import { clientGroupOf } from '../lib/addresses.ts';
 import type { Handler, ServerContext } from './context.ts';
 import type { Route } from './route.ts';
 import { baseUrlOf } from './server-url.ts';
@@ -46,8 +45,7 @@ export function deviceLoginRoutes(context: ServerContext): readonly Route[] {
 function begin(context: ServerContext): Handler {
   const { addressRates, deviceLogins } = context;
   return async (request, reply) => {
-    const budget = { id: clientGroupOf(request.ip), perMinute: beginsPerMinute };
-    const { isGranted } = await addressRates.take('device logins', budget, 1);
+    const { isGranted } = await addressRates.take('device logins', request.ip, beginsPerMinute);
     const asking = { program: programOf(request), address: request.ip };
     const codes = isGranted ? await deviceLogins.begin(asking) : null;
     if (!codes) return refuse(reply, 429, 'slow_down', 'Too many programs wait. Try again later.');
@@ -105,8 +103,7 @@ type FormHandler = (form: URLSearchParams, reply: FastifyReply) => Promise<unkno
 /** Reads the form, unless the client's address sends too many. */
 function limited({ addressRates }: ServerContext, answer: FormHandler): Handler {
   return async ({ ip, body }, reply) => {
-    const budget = { id: clientGroupOf(ip), perMinute: pollsPerMinute };
-    const { isGranted } = await addressRates.take('device polls', budget, 1);
+    const { isGranted } = await addressRates.take('device polls', ip, pollsPerMinute);
     if (!isGranted) return refuse(reply, 429, 'slow_down', 'Ask less often.');
     return answer(new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : ''), reply);
   };

@@ -2,7 +2,7 @@
 import { invalidRequest } from '../canonical/errors.ts';
 import type { ListedType } from '../domain/catalog/listing.ts';
 import type { Handler, ServerContext } from './context.ts';
-import { findListed, listedHere, modelNamed } from './models.ts';
+import { findListed, listedHere } from './models.ts';
 
 /** What each type of model is called with. Others have no method in Google's form. */
 const methods: Partial<Readonly<Record<ListedType, readonly string[]>>> = {
@@ -35,7 +35,7 @@ export function getGoogleModel(context: ServerContext): Handler {
 type Entry = ReturnType<typeof findListed>;
 
 function writeModel(context: ServerContext, { id, display_name: displayName, type }: Entry) {
-  const model = modelNamed(context, id);
+  const model = context.gateway.hosts.catalog.resolve(id);
   return {
     name: `models/${id}`,
     version: id,

@@ -2,8 +2,8 @@
 // theirs gets the whole list, which OpenAI's clients expect.
 import { invalidRequest } from '../canonical/errors.ts';
 import type { ModelList } from '../domain/catalog/listing.ts';
+import { readLimit } from './page-limit.ts';
 
-const limitDefault = 20;
 const limitMax = 1_000;
 
 type Query = Readonly<Record<string, unknown>>;
@@ -43,16 +43,10 @@ function readPage(query: Query): PageQuery | null {
   if (afterId !== undefined && beforeId !== undefined)
     throw invalidRequest('before_id', 'Send either `after_id` or `before_id`, not both.');
   return {
-    limit: limit === undefined ? limitDefault : readLimit(limit),
+    limit: readLimit(limit, limitMax),
     ...(afterId !== undefined && { afterId: readId('after_id', afterId) }),
     ...(beforeId !== undefined && { beforeId: readId('before_id', beforeId) }),
   };
-}
-
-function readLimit(text: unknown): number {
-  const limit = typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= limitMax) return limit;
-  throw invalidRequest('limit', `\`limit\` must be a whole number from 1 to ${limitMax}.`);
 }
 
 type IdField = 'after_id' | 'before_id';

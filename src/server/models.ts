@@ -70,11 +70,6 @@ export function listedHere({ gateway }: ServerContext, request: FastifyRequest) 
   return listModels(gateway.hosts.catalog, viewerOf(gateway, request)).data;
 }
 
-/** Returns null for the model of an image. */
-export function modelNamed({ gateway }: ServerContext, id: string) {
-  return gateway.hosts.catalog.resolve(id) ?? null;
-}
-
 /** Returns for whom the catalogue is shown. Without a key: the live models, at list prices. */
 function viewerOf(
   { config, clock }: ServerContext['gateway'],

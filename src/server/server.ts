@@ -126,7 +126,7 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const routes = routesOf(context, { dashboard, sockets });
   acceptBytes(app, limits);
   app.decorate('publicUrl', config.server.public_url);
-  app.decorate('unread', new BodyRoom(unreadBytesMax(config, threads), clock));
+  app.decorate('unread', new BodyRoom(answerBytesMax(config, threads), clock));
   app.decorateRequest('upload', null);
   app.decorateRequest('requestId', '');
   app.addHook('onRequest', limitPipelining);
@@ -187,8 +187,8 @@ function arrivingBytesMax({ overload, server, tuning }: Config, threads: number)
   });
 }
 
-/** Returns the limit of answers in memory that wait for slow clients. */
-function unreadBytesMax({ overload, tuning }: Config, threads: number): number {
+/** Returns the limit of large answers of providers, and of answers that wait for slow clients. */
+export function answerBytesMax({ overload, tuning }: Config, threads: number): number {
   return memoryShareBytes(tuning.answerBytes, { memoryBytes: overload.memory_bytes, threads });
 }
 

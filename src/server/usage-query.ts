@@ -7,6 +7,7 @@ import type { ChargeQuery } from '../domain/ledger/reports/queries.ts';
 import { parseUtcDay } from '../lib/iso-time.ts';
 import { dayMs } from '../lib/utc-time.ts';
 import { decodeUsageCursor, type UsageCursor } from '../domain/ledger/reports/usage-cursor.ts';
+import { readLimit } from './page-limit.ts';
 
 const filters = ['from', 'to', 'model', 'key'] as const;
 const usageNames = ['limit', 'cursor', 'request_id', 'tag', ...filters] as const;
@@ -14,7 +15,6 @@ const cacheNames = ['by', ...filters] as const;
 type Name = (typeof usageNames | typeof cacheNames)[number];
 type Values = Readonly<Partial<Record<Name, string>>>;
 
-const limitDefault = 20;
 const limitMax = 100;
 
 type Names = Pick<Catalog, 'resolve' | 'images'>;
@@ -23,7 +23,7 @@ type Names = Pick<Catalog, 'resolve' | 'images'>;
 export function readUsageQuery(parameters: unknown, catalog: Names): Omit<ChargeQuery, 'ledgerId'> {
   const values = readValues(parameters, usageNames, '/v1/usage');
   return {
-    limit: readLimit(values.limit),
+    limit: readLimit(values.limit, limitMax),
     cursor: readCursor(values.cursor),
     holdId: values.request_id,
     tag: values.tag,
@@ -83,14 +83,6 @@ function readValues(parameters: unknown, names: readonly Name[], path: string): 
 function unknownParameter(name: string, names: readonly Name[], path: string) {
   const known = names.map((one) => `\`${one}\``).join(', ');
   return invalidRequest(name, `\`${name}\` is not a parameter of ${path}. It takes ${known}.`);
-}
-
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return limitDefault;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > limitMax)
-    throw invalidRequest('limit', `\`limit\` must be a whole number from 1 to ${limitMax}.`);
-  return limit;
 }
 
 /** Throws ApiError 400 for a cursor that is none of ours. */

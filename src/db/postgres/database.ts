@@ -14,7 +14,7 @@ import type { Db, Tables } from '../schema.ts';
 import type { PoolOptions } from './pool.ts';
 
 /** The oldest version that is still maintained and that the tests cover. */
-const majorVersionMin = 14;
+export const majorVersionMin = 14;
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
 /** The fewest connections of a pool, however many threads share it. */

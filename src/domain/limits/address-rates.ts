@@ -1,6 +1,6 @@
 // Rates by client address, such as wrong keys a minute. They are in memory only, because an attacker
 // with many addresses must not fill the database. All threads of a process share them.
-import type { Budget } from './bucket.ts';
+import { clientGroupOf } from '../../lib/addresses.ts';
 import { MemoryRates, type TakeResult } from './rates.ts';
 
 const addressPurposes = [
@@ -13,11 +13,12 @@ const addressPurposes = [
 type AddressPurpose = (typeof addressPurposes)[number];
 
 export type AddressRates = {
-  /** Takes from the address's budget for one purpose. */
+  /** Takes from the address's budget for one purpose. `amount`: 1 if it is left out. */
   readonly take: (
     purpose: AddressPurpose,
-    budget: Budget,
-    amount: number,
+    address: string,
+    perMinute: number,
+    amount?: number,
   ) => TakeResult | Promise<TakeResult>;
 };
 
@@ -31,5 +32,8 @@ export function addressRatesInMemory(nowMs: () => number): AddressRates {
   const rates = new Map(
     addressPurposes.map((purpose) => [purpose, new MemoryRates(nowMs, addressesMax)]),
   );
-  return { take: (purpose, budget, amount) => rates.get(purpose)!.take(budget, amount) };
+  return {
+    take: (purpose, address, perMinute, amount = 1) =>
+      rates.get(purpose)!.take({ id: clientGroupOf(address), perMinute }, amount),
+  };
 }

@@ -1,7 +1,6 @@
 // Throttles key guessing by client address: after some wrong keys, further ones from that address
 // are refused without a lookup. Valid keys still work: at once if this gateway has seen them
 // before, else within a small allowance, because neighbours share an address.
-import { clientGroupOf } from '../../lib/addresses.ts';
 import type { AddressRates } from './address-rates.ts';
 
 export type FailedKeys = {
@@ -21,22 +20,17 @@ export function createFailedKeys(
   rates: AddressRates,
 ): FailedKeys {
   if (failuresPerMinute === null) return { secondsToWait: async () => 0, note: async () => 0 };
-  const failuresOf = (address: string) => ({
-    id: clientGroupOf(address),
-    perMinute: failuresPerMinute,
-  });
   const waitOf = (left: number) =>
     Math.max(1, Math.ceil(((1 - left) * everySeconds) / failuresPerMinute));
   return {
     async secondsToWait(address) {
-      const { left } = await rates.take('wrong keys', failuresOf(address), 0);
+      const { left } = await rates.take('wrong keys', address, failuresPerMinute, 0);
       if (left >= 1) return 0;
-      const allowance = { id: clientGroupOf(address), perMinute: allowancePerMinute };
-      const { isGranted } = await rates.take('lookups beyond', allowance, 1);
+      const { isGranted } = await rates.take('lookups beyond', address, allowancePerMinute);
       return isGranted ? 0 : waitOf(left);
     },
     async note(address) {
-      const { isGranted, left } = await rates.take('wrong keys', failuresOf(address), 1);
+      const { isGranted, left } = await rates.take('wrong keys', address, failuresPerMinute);
       return isGranted ? 0 : waitOf(left);
     },
   };

@@ -74,24 +74,23 @@ type Change = {
   /** The version that the caller has seen. */
   readonly version: number;
   readonly note: string;
-  readonly author: string;
 };
 
 /** Running gateways follow within two seconds; this one before the promise resolves. */
 export async function changeSavedSettings(
   audited: AuditedChanges,
   parts: SettingsParts,
-  { changes, version, note, author }: Change,
+  { changes, version, note }: Change,
 ): Promise<void> {
   const { before, after } = await draftSettings(parts, { changes, version });
-  await save(audited, parts, { before, after, note, author });
+  await save(audited, parts, { before, after, note });
 }
 
 /** Saves an earlier version's settings as the newest. Throws ApiError 400, 404 or 409. */
 export async function restoreSettings(
   audited: AuditedChanges,
   parts: SettingsParts,
-  asked: { readonly restored: number; readonly version: number; readonly author: string },
+  asked: { readonly restored: number; readonly version: number },
 ): Promise<void> {
   const { database, secrets, settings } = parts;
   const before = (await readSettings(database.read, secrets))!;
@@ -100,32 +99,27 @@ export async function restoreSettings(
   if (!earlier) throw noSuch('version of the settings');
   await resolve(settings, earlier.settings);
   const note = `as in version ${asked.restored}`;
-  await save(audited, parts, { before, after: earlier.settings, note, author: asked.author });
+  await save(audited, parts, { before, after: earlier.settings, note });
 }
 
 /** Has every gateway read its configuration file again. */
-export async function reloadFile(
-  audited: AuditedChanges,
-  parts: SettingsParts,
-  author: string,
-): Promise<void> {
+export async function reloadFile(audited: AuditedChanges, parts: SettingsParts): Promise<void> {
   const before = (await readSettings(parts.database.read, parts.secrets))!;
   const note = 'the file was read again';
-  await save(audited, parts, { before, after: before.settings, note, author, rereadsFile: true });
+  await save(audited, parts, { before, after: before.settings, note, rereadsFile: true });
 }
 
 type Saved = {
   readonly before: SettingsVersion;
   readonly after: SavedSettings;
   readonly note: string;
-  readonly author: string;
   readonly rereadsFile?: boolean;
 };
 
 async function save(
   audited: AuditedChanges,
   { secrets, settings, confirm }: SettingsParts,
-  { before, after, note, author, rereadsFile = false }: Saved,
+  { before, after, note, rereadsFile = false }: Saved,
 ): Promise<void> {
   if (Buffer.byteLength(JSON.stringify(after)) > settingsBytesMax)
     throw invalidRequest('changes', `The settings must fit in ${settingsBytesMax} bytes.`);
@@ -133,6 +127,7 @@ async function save(
   const fields = changedFields(flatSettings(before.settings), flatSettings(after));
   if (!fields && !rereadsFile) return;
   const version = before.version + 1;
+  const author = audited.actorName;
   const row = await sealVersion(secrets, { version, settings: after, author, note, rereadsFile });
   await audited.commit(async (database) => {
     if (!(await insertVersion(database.write, row, audited.clock.nowMs())))

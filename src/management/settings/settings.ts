@@ -25,8 +25,7 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
 
   'PATCH /operator/settings/saved': async ({ context, body, changes, confirm }) => {
     const { note = noteOf(body.changes), ...asked } = body;
-    const parts = { ...context, confirm };
-    await changeSavedSettings(changes, parts, { ...asked, note, author: changes.actorName });
+    await changeSavedSettings(changes, { ...context, confirm }, { ...asked, note });
     return describe(context);
   },
 
@@ -41,12 +40,12 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
   },
 
   'POST /operator/settings/restore': async ({ context, body, changes, confirm }) => {
-    await restoreSettings(changes, { ...context, confirm }, { ...body, author: changes.actorName });
+    await restoreSettings(changes, { ...context, confirm }, body);
     return describe(context);
   },
 
   'POST /operator/settings/reload': async ({ context, changes }) => {
-    await reloadFile(changes, context, changes.actorName);
+    await reloadFile(changes, context);
     return describe(context);
   },
 

@@ -2,7 +2,6 @@
 // target user in the database. So neither many addresses nor many gateways help an attacker.
 import { ApiError } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
-import { clientGroupOf } from '../../lib/addresses.ts';
 import type { AddressRates } from '../../domain/limits/address-rates.ts';
 import {
   forgetAttempts,
@@ -32,8 +31,7 @@ export class AttemptLimits {
 
   /** Counts an attempt from an address. Throws ApiError 429. */
   async takeFrom(address: string): Promise<void> {
-    const budget = { id: clientGroupOf(address), perMinute };
-    const { isGranted } = await this.#addressRates.take('sign-in attempts', budget, 1);
+    const { isGranted } = await this.#addressRates.take('sign-in attempts', address, perMinute);
     if (!isGranted) throw tooMany('Too many attempts came from this address.', retrySeconds);
   }
 

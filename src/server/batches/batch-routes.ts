@@ -9,7 +9,7 @@ import { dayMs } from '../../lib/utc-time.ts';
 import type { Handler, ServerContext } from '../context.ts';
 import type { Route } from '../route.ts';
 import { batchHandlers } from './batch-handlers.ts';
-import { idOf, keptDays, listOf, notFound, ownerOf, readQuery } from './shared.ts';
+import { findFile, idOf, keptDays, listOf, notFound, ownerOf, readQuery } from './shared.ts';
 
 const metadataMax = 16;
 
@@ -36,8 +36,7 @@ function handlersOf(context: ServerContext) {
     schema: BatchRequestSchema,
     read: async (asked: Static<typeof BatchRequestSchema>, request) => {
       const { endpoint, input_file_id: fileId, output_expires_after: expires } = asked;
-      const file = await files.find(ownerOf(request), fileId, context.gateway.clock.nowMs());
-      if (!file) throw notFound('file');
+      const file = await findFile(context, request, fileId);
       return {
         endpoint,
         fileId,

@@ -8,7 +8,16 @@ import { keyOf, type Handler, type ServerContext } from '../context.ts';
 import type { Route } from '../route.ts';
 import { readUploadForm, type SpooledBody } from '../upload-form.ts';
 import { readBatchOf, writeResultFile } from './batch-routes.ts';
-import { idOf, keptDays, listOf, notFound, ownerOf, readQuery, sendLines } from './shared.ts';
+import {
+  findFile,
+  idOf,
+  keptDays,
+  listOf,
+  notFound,
+  ownerOf,
+  readQuery,
+  sendLines,
+} from './shared.ts';
 
 /** The most bytes of the form around the file. */
 const formBytesMax = 64 * 1024;
@@ -92,45 +101,31 @@ function listFiles({ gateway, batches }: ServerContext): Handler {
 }
 
 function getFile(context: ServerContext): Handler {
-  const { gateway, batches } = context;
   return async (request) => {
     const result = await readBatchOf(context, request);
     if (result) return writeResultFile(result);
-    const file = await batches.parts.files.find(
-      ownerOf(request),
-      idOf(request),
-      gateway.clock.nowMs(),
-    );
-    if (!file) throw notFound('file');
-    return writeFile(file);
+    return writeFile(await findFile(context, request, idOf(request)));
   };
 }
 
 function getContent(context: ServerContext): Handler {
-  const { gateway, batches } = context;
-  const { files, store } = batches.parts;
+  const { files, store } = context.batches.parts;
   return async (request, reply) => {
     const type = 'application/octet-stream';
     const result = await readBatchOf(context, request);
     if (result) return sendLines(reply, store.results(result.batch.id, result.kind), type);
-    const file = await files.find(ownerOf(request), idOf(request), gateway.clock.nowMs());
-    if (!file) throw notFound('file');
+    const file = await findFile(context, request, idOf(request));
     return sendLines(reply, files.read(file), type);
   };
 }
 
 function deleteFile(context: ServerContext): Handler {
-  const { gateway, batches } = context;
-  const { files, store } = batches.parts;
+  const { files, store } = context.batches.parts;
   return async (request) => {
     const id = idOf(request);
     const result = await readBatchOf(context, request);
     if (result) await store.hideResults(result.batch.id, result.kind);
-    else {
-      const file = await files.find(ownerOf(request), id, gateway.clock.nowMs());
-      if (!file) throw notFound('file');
-      await files.hide(id);
-    }
+    else await files.hide((await findFile(context, request, id)).id);
     return { id, object: 'file', deleted: true };
   };
 }

@@ -3,6 +3,7 @@ import { invalidRequest } from '../../canonical/errors.ts';
 import type { Batch, Counts } from '../../domain/batches/batch-store.ts';
 import { MessageBatchRequestSchema } from '../../domain/batches/batch-request.ts';
 import { linesOfRequest } from '../../gateway/batches/read-lines.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { batchPaths } from '../../terms/batch.ts';
@@ -90,15 +91,11 @@ function writeBatch(batch: Batch, counts: Counts, base: string) {
       canceled: count('canceled'),
       expired: count('expired'),
     },
-    created_at: timeOf(batch.created_at_ms),
-    expires_at: timeOf(batch.expires_at_ms),
-    ended_at: timeOf(batch.ended_at_ms),
-    cancel_initiated_at: timeOf(batch.cancelled_at_ms),
+    created_at: isoTimeOf(batch.created_at_ms),
+    expires_at: isoTimeOf(batch.expires_at_ms),
+    ended_at: isoTimeOf(batch.ended_at_ms),
+    cancel_initiated_at: isoTimeOf(batch.cancelled_at_ms),
     archived_at: null,
     results_url: isOver ? `${base}/v1/messages/batches/${batch.id}/results` : null,
   };
-}
-
-function timeOf(timeMs: number | null): string | null {
-  return timeMs === null ? null : new Date(timeMs).toISOString();
 }

@@ -2,11 +2,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
-import type { Owner } from '../../domain/batches/batch-files.ts';
+import type { BatchFile, Owner } from '../../domain/batches/batch-files.ts';
 import { nameRequest, type RequestName } from '../../domain/idempotency/request-name.ts';
 import type { LineContext } from '../../gateway/batches/line.ts';
 import { headerOf, headersOf, versionHeaders } from '../charged.ts';
 import { keyOf, publicUrlOf, type ServerContext } from '../context.ts';
+import { readLimit } from '../page-limit.ts';
 import { baseUrlOf } from '../server-url.ts';
 
 /** Results and files are kept for as long, unless their owner asks for less. */
@@ -26,6 +27,17 @@ export function notFound(kind: 'batch' | 'file'): ApiError {
   return noSuch(`${kind} for this key's account and mode`);
 }
 
+/** Returns the file with this id. Throws ApiError 404. */
+export async function findFile(
+  { gateway, batches }: ServerContext,
+  request: FastifyRequest,
+  id: string,
+): Promise<BatchFile> {
+  const file = await batches.parts.files.find(ownerOf(request), id, gateway.clock.nowMs());
+  if (!file) throw notFound('file');
+  return file;
+}
+
 export function readQuery(
   { query }: FastifyRequest,
   { limitMax }: { readonly limitMax: number },
@@ -33,10 +45,7 @@ export function readQuery(
   const texts = query as Readonly<Record<string, string | undefined>>;
   for (const [name, value] of Object.entries(texts))
     if (typeof value !== 'string') throw invalidRequest(name, `\`${name}\` is given twice.`);
-  const { limit: text = '20' } = texts;
-  const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > limitMax)
-    throw invalidRequest('limit', `\`limit\` must be a whole number from 1 to ${limitMax}.`);
+  const limit = readLimit(texts.limit, limitMax);
   return { ...texts, limit } as Readonly<Record<string, string | undefined>> & { limit: number };
 }
 

@@ -45,7 +45,7 @@ export function trace({ listeners, onError, clock, lifecycle, telemetry, headers
     const client = traceOf(request);
     const { requestRecord, arrivedAtMs } = request;
     requestRecord.trace = client;
-    if (isTraced(path)) useSpans(request, telemetry.begin(client));
+    if (isPublicApi(path)) useSpans(request, telemetry.begin(client));
     if (client) requestRecord.note({ traceId: client.traceId });
     reply.raw.on('close', () => {
       const status = reply.raw.headersSent ? reply.raw.statusCode : clientGoneStatus;
@@ -66,13 +66,9 @@ export function trace({ listeners, onError, clock, lifecycle, telemetry, headers
 /** Called when the key is known: its account may export its own traces. */
 export function traceForAccount(request: FastifyRequest, telemetry: Telemetry): void {
   const { apiKey, requestRecord } = request;
-  if (!apiKey?.traceExport || !isTraced(publicUrlOf(request))) return;
+  if (!apiKey?.traceExport || !isPublicApi(publicUrlOf(request))) return;
   const client = traceOf(request);
   useSpans(request, telemetry.beginForAccount(requestRecord.spans, client, apiKey.traceExport));
-}
-
-function isTraced(path: string): boolean {
-  return isPublicApi(path);
 }
 
 function useSpans(request: FastifyRequest, spans: RequestSpans | null): void {
