@@ -3,7 +3,7 @@
 import { invalidRequest } from '../canonical/errors.ts';
 import { editItems } from '../formats/edit-json.ts';
 import { asCloudMarks } from '../formats/messages/cache-marks.ts';
-import { hasUrlDocument, listUrlImages } from '../formats/messages/url-images.ts';
+import { listUrlMedia } from '../formats/url-media.ts';
 import type { JsonObject } from '../lib/json.ts';
 
 type CloudOfClaude = {
@@ -62,13 +62,14 @@ export const cloudBetas: Readonly<Record<'bedrock' | 'vertex', ReadonlySet<strin
 };
 
 function refuseUnknown(body: JsonObject, cloud: string): void {
-  const [image] = listUrlImages({ body });
+  const { images, other } = listUrlMedia(body);
+  const [image] = images;
   if (image)
     throw invalidRequest(
       `${image.path}.source`,
       `${image.path}.source: ${cloud} takes no addresses of images; send the image as base64`,
     );
-  if (hasUrlDocument({ body }))
+  if (other !== null)
     throw invalidRequest(
       'messages',
       `messages: ${cloud} takes no addresses of documents; send the document as base64`,

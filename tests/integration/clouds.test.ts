@@ -65,7 +65,13 @@ before(async () => {
     });
     return {
       providers: {
-        keyed: { kind: 'azure', base_url: `${url}/keyed`, api_key: 'azure-key-123456' },
+        keyed: {
+          kind: 'azure',
+          base_url: `${url}/keyed`,
+          api_key: 'azure-key-123456',
+          // It stands for a host on the web.
+          pass_fields: ['messages.content.image'],
+        },
         classic: {
           kind: 'azure',
           base_url: `${url}/classic`,

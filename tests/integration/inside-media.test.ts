@@ -27,6 +27,14 @@ const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
 const judgement = { flagged: false, categories: {}, category_scores: {} };
 const inside = 'http://169.254.169.254/latest/meta-data/';
 
+const seeing = (route: object) => ({
+  routes: [route],
+  prices: { input: 1, output: 2 },
+  max_input_tokens: 100_000,
+  max_output_tokens: 8_000,
+  supports: { thinking: false, streaming: true, vision: true },
+});
+
 /** A third of these bytes is for fetched images. An account has half of them while others have some. */
 const answerBytes = 3_000_000;
 const gateway = await startGateway(
@@ -34,13 +42,10 @@ const gateway = await startGateway(
     images: { allowed_hosts: [imageHost] },
     retries: { max_attempts: 2 },
     models: {
-      inside: {
-        routes: [{ provider: 'local', model: 'llava' }],
-        prices: { input: 1, output: 2 },
-        max_input_tokens: 100_000,
-        max_output_tokens: 8_000,
-        supports: { thinking: false, streaming: true, vision: true },
-      },
+      inside: seeing({ provider: 'local', model: 'llava' }),
+      'inside-responses': seeing({ provider: 'openai', model: 'llava', api: 'responses' }),
+      'inside-messages': seeing({ provider: 'anthropic', model: 'llava' }),
+      'inside-gemini': seeing({ provider: 'google', model: 'llava' }),
       judging: {
         type: 'moderation',
         routes: [{ provider: 'local', model: 'guard' }],
@@ -105,6 +110,26 @@ for (const client of clients) {
       await gateway.assertLeft(account, before.availableMicros);
     });
   }
+}
+
+for (const wire of ['responses', 'messages', 'gemini'] as const) {
+  test(`a server inside of another kind is sent no address: ${wire}`, async () => {
+    const pdf = { type: 'document', source: { type: 'url', url: 'https://a.example/a.pdf' } };
+    const document = { messages: [{ role: 'user', content: [pdf] }] };
+    for (const client of clients) {
+      const model = `inside-${wire}`;
+      const web = await ask(client, { ...imageAt(client, `http://${imageHost}/a.png`), model });
+      assert.ok(web.asked[0]!.text.includes(png.toString('base64')), web.reply.text);
+      assert.ok(!web.asked[0]!.text.includes(imageHost));
+      const fields = [imageAt(client, inside), ...(client.name === 'messages' ? [document] : [])];
+      for (const field of fields) {
+        const { reply, asked } = await ask(client, { ...field, model });
+        assert.equal(reply.status, 400, reply.text);
+        assert.match(reply.text, /public address|not an address/);
+        assert.deepEqual(asked, []);
+      }
+    }
+  });
 }
 
 test('other media reach a server inside only as their bytes', async () => {

@@ -13,7 +13,16 @@ import { answerBytes, answerJson, answerStatus, type Script } from '../support/u
 const clock = new TestClock();
 const gateway = await startGateway(
   ({ url }) => ({
-    providers: { mistral: { base_url: `${url}/mistral/v1`, api_key: upstreamKey } },
+    providers: {
+      // It stands for a host on the web.
+      openai: {
+        kind: 'openai',
+        base_url: `${url}/v1`,
+        api_key: upstreamKey,
+        pass_fields: ['input.image_url'],
+      },
+      mistral: { base_url: `${url}/mistral/v1`, api_key: upstreamKey },
+    },
     models: {
       'house-guard': {
         type: 'moderation',

@@ -19,6 +19,8 @@ const model = (route: object) => ({
   max_output_tokens: 8_000,
   supports: { thinking: false },
   prices,
+  // The host stands for one on the web, which fetches addresses itself.
+  pass_fields: ['input.content.input_file'],
 });
 const models = {
   'by-responses': model({ provider: 'openai', api: 'responses' }),

@@ -4,7 +4,7 @@ import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
-import { fetchesInside, withFetchedImages } from './fetched-images.ts';
+import { withFetchedImages } from './fetched-images.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { readPassed } from '../calling/read-reply.ts';
@@ -59,7 +59,7 @@ function bodyOf({
   call,
 }: Called): string | Promise<string | FailedReply> {
   const { route, written } = call.attempt;
-  if (!fetchesInside(route)) return written.body;
+  if (!route.provider.isInside) return written.body;
   const memory = gateway.images.enter(caller.key.accountId);
   run.whenClosed(memory.leave);
   return withFetchedImages(gateway.images, {

@@ -1,7 +1,7 @@
 // A host in the operator's own network fetches no address of a client: it could reach what clients must
 // not, such as the metadata of a cloud. The gateway fetches the images, under its rules for them.
 import type { UpstreamFailure } from '../../canonical/event.ts';
-import { inlineImages, listUrlMedia, mediaNames } from '../../formats/chat/url-media.ts';
+import { inlineImages, listUrlMedia, mediaNames } from '../../formats/url-media.ts';
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -15,14 +15,9 @@ const imagesMax = 20;
 /** The most bytes that the images of a request may have together. */
 const bytesMax = 16 * 1024 * 1024;
 
-/** True when the host would fetch addresses from the operator's own network. */
-export function fetchesInside({ provider, format }: ChosenRoute): boolean {
-  return provider.isInside && format === 'chat';
-}
-
 /** True when the body names media that such a host would fetch. */
 export function namesMediaInside(route: ChosenRoute, text: string): boolean {
-  if (!fetchesInside(route) || !mediaNames.test(text)) return false;
+  if (!route.provider.isInside || !mediaNames.test(text)) return false;
   const { images, other } = listUrlMedia(JSON.parse(text) as JsonObject, route.passFields);
   return images.length > 0 || other !== null;
 }
@@ -48,7 +43,7 @@ export async function withFetchedImages(
     return refused(
       `A part of type ${other} must hold its data here, in base64 or as a data: URL, not an address.`,
     );
-  const urls = [...new Set(images)];
+  const urls = [...new Set(images.map(({ url }) => url))];
   if (urls.length === 0) return text;
   if (urls.length > imagesMax)
     return refused(`At most ${imagesMax} images by URL are possible here; got ${urls.length}.`);

@@ -26,6 +26,7 @@ import { retirementHeaders } from '../retirement-headers.ts';
 import { byTools } from '../routing/candidates.ts';
 import { findTools } from '../routing/own-tools.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';
+import { namesMediaInside } from '../answering/fetched-images.ts';
 import { writeUpstreamRequest, type WrittenRequest } from '../routing/write-request.ts';
 import { counterOf, type CountEndpoint } from './count-endpoints.ts';
 import { withImagesInlined } from './inline-images.ts';
@@ -171,7 +172,7 @@ async function askWith(
   if (!counter) return null;
   counting.record.note({ provider: route.name.provider });
   if (route.isSandbox) return playCount({ format, body: written.body });
-  const body = await withFetchedImages(counting, route, JSON.parse(written.body) as JsonObject);
+  const body = await withFetchedImages(counting, route, written.body);
   if (body === null) return null;
   const reply = await counting.gateway.hosts.upstreams.send({
     provider: route.provider,
@@ -190,14 +191,15 @@ async function askWith(
 
 /**
  * Inlines images by URL, which Anthropic does not count. Returns null when it would refuse the
- * request.
+ * request, and for addresses that a host inside the network would fetch.
  */
 async function withFetchedImages(
   { gateway, endpoint, signal, memory }: Counting & { readonly memory: ImageMemory },
-  { format }: ChosenRoute,
-  body: JsonObject,
+  route: ChosenRoute,
+  text: string,
 ): Promise<JsonObject | null> {
-  if (format !== messages.name) return body;
+  const body = JSON.parse(text) as JsonObject;
+  if (route.format !== messages.name) return namesMediaInside(route, text) ? null : body;
   return withImagesInlined(gateway.images, body, { signal, memory, nameUrl: endpoint.nameUrl });
 }
 

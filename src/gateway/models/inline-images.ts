@@ -2,7 +2,7 @@
 // request only.
 import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
-import { hasUrlDocument, inlineImages, listUrlImages } from '../../formats/messages/url-images.ts';
+import { inlineImages, listUrlMedia } from '../../formats/url-media.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ImageFiles } from '../images/image-files.ts';
@@ -29,9 +29,8 @@ export async function withImagesInlined(
   body: JsonObject,
   { signal, memory, nameUrl }: Reading,
 ): Promise<JsonObject | null> {
-  const request = { body };
-  if (hasUrlDocument(request)) return null;
-  const listed = listUrlImages(request);
+  const { images: listed, other } = listUrlMedia(body);
+  if (other !== null) return null;
   if (listed.length === 0) return body;
   const urls = [...new Set(listed.map(({ url }) => url))];
   if (urls.length > urlImagesMax) return null;
@@ -49,5 +48,5 @@ export async function withImagesInlined(
     }
     if (reading) images.set(url, reading.image);
   }
-  return inlineImages(request, images).body;
+  return inlineImages(body, images);
 }

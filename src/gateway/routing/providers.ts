@@ -205,7 +205,7 @@ function connect(
     batches: batchHostOf({ kind, wishes, cloud }),
     takesCacheSalt: provider.cache_salt,
     callsPerMinute: provider.requests_per_minute,
-    isInside: kind === 'openai-compatible' && URL.canParse(baseUrl) && isInside(new URL(baseUrl)),
+    isInside: URL.canParse(baseUrl) && isInside(new URL(baseUrl)),
     pricing: provider,
   };
 }

@@ -2,7 +2,8 @@
 // recorded and tried at their routes.
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { parseModerationRequest } from '../../domain/tasks/moderation-request.ts';
-import { listUrlMedia } from '../../formats/chat/url-media.ts';
+import { listUrlMedia } from '../../formats/url-media.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { moderates, readModerations } from '../../providers/moderations/index.ts';
@@ -31,7 +32,7 @@ export const moderationEndpoint = taskEndpoint({
     const counted = { count: size.likely, isEstimate: !chosen.isSandbox };
     if (chosen.isSandbox)
       return { made: await moderateInSandbox({ judged, signal, clock }), ...counted };
-    if (chosen.provider.isInside) refuseAddresses(input);
+    if (chosen.provider.isInside) refuseAddresses({ input }, chosen.provider.passFields);
     const call = { path: '/moderations', body: { model: chosen.upstreamModel, input } };
     const made = readModerations((await sendTask(sending, call)).body);
     if (made?.length === judged.length) return { made, ...counted };
@@ -44,8 +45,8 @@ export const moderationEndpoint = taskEndpoint({
 });
 
 /** The operator's own server must not fetch from where it stands. Throws UpstreamBroken. */
-function refuseAddresses(content: unknown): void {
-  const { images, other } = listUrlMedia({ messages: [{ content }] }, new Set());
+function refuseAddresses(body: JsonObject, opened: ReadonlySet<string>): void {
+  const { images, other } = listUrlMedia(body, opened);
   if (images.length > 0 || other !== null)
     throw new UpstreamBroken(
       makeFailure(
