@@ -168,6 +168,6 @@ function saidIn(body: JsonObject): Said {
   const tokens = input_tokens === undefined ? null : Number(input_tokens) + Number(output_tokens);
   // OpenAI's words alone make no subtitles.
   const sentences = Array.isArray(words) && isObject(words[0]) && 'text' in words[0] ? 1 : null;
-  const parts = Array.isArray(segments) ? segments.length : sentences;
+  const parts = Array.isArray(segments) ? segments.length || null : sentences;
   return { text: String(text), seconds: Number(count), tokens, segments: parts };
 }

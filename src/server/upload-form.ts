@@ -134,7 +134,8 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
       fields.file = { bytes, sha256: await digestOf(request.upload) };
       continue;
     }
-    if (fileName !== null) throw invalidRequest(name, `${name} must not be a file`);
+    if (fileName !== null)
+      throw invalidRequest(name, `${name} must ${name === 'file' ? 'come once' : 'not be a file'}`);
     if (bytes > textBytesMax) throw invalidRequest(name, `${name} is over ${textBytesMax} bytes`);
     const text = await whole.read(start, bytes);
     if (!isUtf8(text)) throw malformed('its texts are not UTF-8');

@@ -184,6 +184,19 @@ describe('a model billed by the minute', () => {
       );
     });
 
+  test('has words and languages of gpt-transcribe, which tells the languages', async () => {
+    const languages = [{ code: 'en' }];
+    upstream.on(openAiPath, answerJson({ text, languages, usage: { seconds: 4 } }));
+    const fields = { 'keywords[]': 'Ruby', 'languages[]': 'en' };
+    const { reply, asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.deepEqual(formOf(asked[0]!.text), {
+      model: 'first-host',
+      response_format: 'json',
+      ...fields,
+    });
+    assert.deepEqual(reply.json()['languages'], languages);
+  });
+
   test('whose host counts nothing costs our own reading of the file', async () => {
     upstream.on(openAiPath, answerJson({ text }));
     const made = await newKey();
@@ -385,12 +398,15 @@ describe('hosts with forms of their own', () => {
       ],
     ] as const)
       assert.equal(await queryOf(fields), expected);
-    const told = await ask(await newKey(), { model: 'nova-3-diarize', ...diarized });
-    const speakers = told.json<{ segments: { speaker: string }[] }>().segments;
+    const fields = { model: 'nova-3-diarize', ...diarized };
+    const told = await ask(await newKey(), fields);
+    const { segments: sentences } = told.json<{ segments: { speaker: string }[] }>();
     assert.deepEqual(
-      speakers.map(({ speaker }) => speaker),
+      sentences.map(({ speaker }) => speaker),
       ['0', '0', '1'],
     );
+    const streamed = await ask(await newKey(), { ...fields, stream: 'true' });
+    assert.deepEqual(eventsOf(streamed).slice(0, 3), sentences);
   });
 
   test('silence at Deepgram is an empty text, and its errors are not answers', async () => {
@@ -400,6 +416,9 @@ describe('hosts with forms of their own', () => {
     assert.equal((await ask(made, silent)).json()['text'], '');
     const subtitles = await ask(made, { ...silent, response_format: 'vtt' });
     assert.deepEqual([subtitles.text, subtitles.costMicros], ['WEBVTT\n\n', 400]);
+    const untimed = [{ word: 'ruby' }];
+    upstream.on(listenPath, answerJson(heard('ruby', untimed)));
+    assert.equal((await ask(made, { ...silent, response_format: 'srt' })).status, 502);
     const error = { err_code: 'Bad Request', err_msg: 'failed to process audio: corrupt data' };
     for (const [status, model, expected] of [
       [400, 'nova-first', 400],
@@ -458,7 +477,7 @@ describe('hosts with forms of their own', () => {
     assert.equal(formOf(asked[0]!.text)['diarize'], 'true');
     const { segments: said, ...rest } = reply.json<{ segments: object[] }>();
     const { type: _, speaker_id: speaker, ...times } = told;
-    const segment = { ...times, id: 0, type: 'transcript.text.segment', speaker };
+    const segment = { ...times, id: 'seg_0', type: 'transcript.text.segment', speaker };
     assert.deepEqual(said, [segment]);
     const usageTold = { type: 'duration', seconds: 3 };
     const expected = { task: 'transcribe', language: 'en', duration: 4, text, usage: usageTold };
@@ -726,8 +745,12 @@ describe('what is refused', () => {
       assert.deepEqual([reply.status, reply.error.param], [400, param]);
     });
 
-  test('an empty file, no file, and JSON', async () => {
+  test('an empty file, no file, two files, and JSON', async () => {
     const { key } = await newKey();
+    const once = audioForm({ model: 'seconds' }, wav(1)).body;
+    const two = Buffer.concat([once.subarray(0, -'--b--\r\n'.length), once]);
+    const twice = await gateway.post(path, { key, headers: formHeaders, body: two });
+    assert.deepEqual([twice.status, twice.error.message], [400, 'file must come once']);
     const empty = await ask({ key }, {}, { file: Buffer.alloc(0) });
     assert.deepEqual([empty.status, empty.error.param], [400, 'file']);
     const headers = formHeaders;

@@ -24,6 +24,8 @@ export const TranscriptionRequestSchema = Type.Object({
     Type.Enum(['true', 'false'], { description: '`true`: the text comes as events.' }),
   ),
   language: optionalText('The language of the audio, such as `en`.'),
+  languages: texts('Languages that may occur, such as `en`.'),
+  keywords: texts('Words that may occur.'),
   prompt: optionalText('Text before the audio, or names that occur in it.'),
   temperature: optionalText('From 0 to 1.'),
   timestamp_granularities: Type.Optional(

@@ -10,7 +10,7 @@ import {
 import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { brokenStream } from '../../formats/stream-progress.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 import { writeForm, type SizedBody } from '../../lib/multipart.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
@@ -65,7 +65,7 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
       };
       if (!request.isEvents) return written(request, task, { body, transcript, usage });
       const { text } = transcript;
-      const done = { ...logprobsOf(body), type: 'transcript.text.done', text };
+      const done = { ...notesOf(body), type: 'transcript.text.done', text };
       return {
         lastFrame: (cost) =>
           formatSse(null, JSON.stringify({ ...done, usage: { ...usage, cost } })) +
@@ -171,8 +171,21 @@ function counted(
   return { count: { units }, isEstimate: seconds === 0 };
 }
 
-function logprobsOf({ logprobs }: JsonObject): JsonObject {
-  return logprobs === undefined ? {} : { logprobs };
+/** What a model may tell of its text. */
+function notesOf({ languages, logprobs }: JsonObject): JsonObject {
+  return {
+    ...(languages !== undefined && { languages }),
+    ...(logprobs !== undefined && { logprobs }),
+  };
+}
+
+/** The segments as `diarized_json` and its events have them. */
+function speakersOf({ segments }: JsonObject): readonly JsonObject[] {
+  return objectsOf(segments).map((segment, index) => ({
+    ...segment,
+    type: 'transcript.text.segment',
+    id: typeof segment.id === 'string' ? segment.id : `seg_${index}`,
+  }));
 }
 
 function detailsOf({ usage }: JsonObject): JsonObject {
@@ -195,12 +208,16 @@ function written(
     case 'vtt':
       return { body: writeVtt(segments ?? []), contentType };
     case 'json':
-      return { body: { text, ...logprobsOf(body), usage } };
+      return { body: { text, ...notesOf(body), usage } };
     case 'verbose_json':
     case 'diarized_json': {
       const name = task === 'translations' ? 'translate' : 'transcribe';
       const language = body.language ?? request.fields.language;
-      return { body: { task: name, duration: secondsOf(request), ...body, language, usage } };
+      const told = {
+        ...body,
+        ...(request.format === 'diarized_json' && { segments: speakersOf(body) }),
+      };
+      return { body: { task: name, duration: secondsOf(request), ...told, language, usage } };
     }
   }
 }
@@ -222,9 +239,13 @@ async function transcribeAt(
   const transcript = readTranscript(body);
   if (!transcript) throw unreadable('the answer has no text');
   if (isSubtitles(format) && transcript.segments === null)
-    throw unreadable('the answer has no segments');
-  if (isEvents && !stream.hasFrames)
-    await pass({ type: 'transcript.text.delta', delta: transcript.text });
+    throw unreadable('the answer tells no times');
+  if (isEvents && !stream.hasFrames) {
+    const segments = format === 'diarized_json' ? speakersOf(body) : [];
+    const { text: delta } = transcript;
+    const events = segments.length > 0 ? segments : [{ type: 'transcript.text.delta', delta }];
+    for (const event of events) await pass(event);
+  }
   return { body, transcript };
 }
 

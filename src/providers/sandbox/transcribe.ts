@@ -21,7 +21,7 @@ export async function transcribeInSandbox(audio: SandboxAudio): Promise<JsonObje
     language: 'english',
     duration: seconds,
     text,
-    segments: [{ id: 0, start: 0, end: seconds, text }],
+    segments: [{ id: 0, start: 0, end: seconds, text, speaker: 'A' }],
     usage: isByTokens ? { type: 'tokens', ...tokens } : { type: 'duration', seconds },
   };
 }

@@ -67,7 +67,7 @@ type Segment = { readonly start: number; readonly end: number; readonly text: st
 /** What all hosts call the same. */
 export type Transcript = {
   readonly text: string;
-  /** null: the answer has none. */
+  /** null: the answer has none, or a text without any. */
   readonly segments: readonly Segment[] | null;
   /** When its last word ends, rounded up; 0: it tells no words. */
   readonly spokenSeconds: number;
@@ -80,11 +80,12 @@ export function readTranscript(body: JsonObject): Transcript | null {
   const { text, segments, words, usage, duration } = body;
   if (typeof text !== 'string') return null;
   const list = Array.isArray(segments) ? segments.map(readSegment) : null;
+  const isTimed = list && !list.includes(null) && (list.length > 0 || text.trim() === '');
   const last: unknown = Array.isArray(words) ? words.at(-1) : null;
   const end = isObject(last) && typeof last.end === 'number' ? last.end : 0;
   return {
     text,
-    segments: list?.includes(null) ? null : (list as readonly Segment[] | null),
+    segments: isTimed ? (list as readonly Segment[]) : null,
     spokenSeconds: readTokenCount(Math.ceil(end)) ?? 0,
     usage: readUsage(objectOf(usage), duration),
   };
