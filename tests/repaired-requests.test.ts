@@ -624,6 +624,38 @@ test('instructions in mid-conversation are text of the user where the model take
   assert.deepEqual(chatMessages(messages, { model: 'glm-5.3' })[2]!.role, 'system');
 });
 
+test('Mistral and Kimi get no empty answers, but the beginning of one', () => {
+  const messages = [user, { role: 'assistant', content: null, refusal: null }, user];
+  for (const model of ['mistral-large-latest', 'kimi-k3'])
+    assert.deepEqual(chatMessages(messages, { model }), [user, user], model);
+  const begun = [user, { role: 'assistant', content: '', partial: true }];
+  assert.equal(chatMessages(begun, { model: 'kimi-k3' }).length, 2);
+  assert.equal(chatMessages(messages, { model: 'glm-5.3' }).length, 3);
+});
+
+test('a tool of Google’s own at the Chat address is left out and listed', () => {
+  const tools = [{ googleSearch: {} }, { type: 'function', function: { name: 'f' } }];
+  for (const upstream of ['chat', 'messages'] as const) {
+    const { body } = sent({ client: 'chat', upstream }, { messages: [user], tools });
+    assert.equal((body.tools as unknown[]).length, 1);
+  }
+  const alone = sent(straight('chat'), { messages: [user], tools: tools.slice(0, 1) });
+  assert.deepEqual([alone.body.tools, alone.ignored], [undefined, ['tools[0]']]);
+});
+
+test('results of Gemini’s clients are read under each role that its SDKs write', () => {
+  const turn = (role: string, part: object) => ({ role, parts: [part] });
+  for (const role of ['user', 'function', 'tool']) {
+    const contents = [
+      turn('user', { text: 'x' }),
+      turn('model', { functionCall: { name: 'f', args: {} } }),
+      turn(role, { functionResponse: { name: 'f', response: { output: 'r' } } }),
+    ];
+    const { body } = sent({ client: 'gemini', upstream: 'chat' }, { contents });
+    assert.equal((body.messages as JsonObject[]).at(-1)!.content, 'r', role);
+  }
+});
+
 test('Mistral gets roles only in an order that it takes', () => {
   const system = { role: 'system', content: 'Be brief.' };
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };

@@ -27,6 +27,9 @@ export function toChatTool(tool: unknown): unknown {
   if (!isObject(tool) || kindOf(tool) !== null) return withKind(tool);
   const { type, name, description, input_schema, format, strict, ...rest } = tool;
   const { parameters = input_schema, ...others } = rest;
+  // Google's own tools, such as `{"googleSearch": {}}`, are nothing but their kind.
+  const [kind = '', ...more] = Object.keys(tool);
+  if (more.length === 0 && isObject(tool[kind])) return { ...tool, type: kind };
   if (typeof name !== 'string' || ![undefined, null, 'function', 'custom'].includes(type as null))
     return tool;
   if (type === 'custom' && (parameters ?? null) === null)

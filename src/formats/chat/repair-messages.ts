@@ -24,7 +24,8 @@ export function repairMessages(
     isOpenAi ? plainArguments(text, scan) : objectArguments(text, scan);
   const repaired = messages.map((message, index) => repairMessage(message, index, { model, edit }));
   const moved = moveAttachments(repaired);
-  const ordered = isMistral(model) ? orderForMistral(moved) : moved;
+  const kept = isMistral(model) || isKimi(model) ? moved.filter(saysSomething) : moved;
+  const ordered = isMistral(model) ? orderForMistral(kept) : kept;
   const asked = userNeeded.test(model) ? withUser(ordered) : ordered;
   return takesReasoning(target) ? completeReasoning(asked, model) : asked;
 }
@@ -179,9 +180,16 @@ function attachmentsOf({ tool_call_id: callId, content }: JsonObject): JsonObjec
 }
 
 /**
+ * Mistral and Moonshot refuse an empty answer: github.com/Kilo-Org/kilocode/issues/10276 (read 2026-11-30).
+ */
+function saysSomething({ role, content, tool_calls: calls, partial }: JsonObject): boolean {
+  return role !== 'assistant' || content !== '' || Boolean(calls) || partial === true;
+}
+
+/**
  * Mistral refuses a user message right behind tool results ("Unexpected role 'user' after role
  * 'tool'"), where Claude Code puts its reminders and the gateway puts images. So an answer stands
- * between them. It also refuses instructions behind results and answers, and empty answers.
+ * between them. It also refuses instructions behind results and answers.
  * github.com/mistralai/mistral-common, protocol/instruct/validator.py (read 2026-11-28)
  */
 function orderForMistral(messages: readonly JsonObject[]): JsonObject[] {
@@ -190,7 +198,6 @@ function orderForMistral(messages: readonly JsonObject[]): JsonObject[] {
     const before = ordered.at(-1)?.role;
     const isBehind = before === 'assistant' || before === 'tool';
     const next = isBehind && isInstruction(message) ? asUser(message) : message;
-    if (next.role === 'assistant' && next.content === '' && !next.tool_calls) continue;
     if (next.role === 'user' && before === 'tool')
       ordered.push({ role: 'assistant', content: 'OK.' });
     ordered.push(next);

@@ -26,7 +26,7 @@ export function readConversation(contents: readonly Content[]): Message[] {
   return contents.flatMap(({ role, parts }, index) => {
     const path = `contents[${index}].parts`;
     if (role === 'model') return readModelTurn(parts ?? [], { path, calls });
-    if (role && role !== 'user' && role !== 'function')
+    if (role && !userRoles.has(role))
       throw invalidRequest(
         `contents[${index}].role`,
         `contents[${index}].role must be \`user\` or \`model\`; got ${quoted(role)}. Instructions belong in \`systemInstruction\`.`,
@@ -34,6 +34,9 @@ export function readConversation(contents: readonly Content[]): Message[] {
     return readUserTurn(parts ?? [], { path, calls });
   });
 }
+
+/** Google's SDKs write results as `function` or, in their guides, as `tool`. */
+const userRoles: ReadonlySet<string> = new Set(['user', 'function', 'tool']);
 
 type Call = { readonly id: string; isOpen: boolean };
 /** Calls in their order. Those before `next` have their results. */
