@@ -137,10 +137,11 @@ test('a failing receiver is tried again with growing waits, under one id and wit
   assert.ok(sentAfterMs[3]! < 45 * minute);
 });
 
-test('Retry-After is kept when it is longer', async () => {
+test('Retry-After, a date too, is kept when it is longer', async () => {
   const owner = await signIn(gateway);
   await add(owner);
-  receiver.answer(answerStatus(429, { retryAfter: '3600' }), answerJson({}));
+  const retryAfter = new Date(clock.nowMs() + 3_610_000).toUTCString();
+  receiver.answer(answerStatus(429, { retryAfter }), answerJson({}));
   await pay(owner, 10_000_000);
   await untilDue(await tried(owner, 1));
   const [first, other] = await messagesOf(owner, 2);

@@ -6,6 +6,7 @@ import { withCheckedClient } from '../../lib/checked-client.ts';
 import type { OpenConnector } from '../../lib/checked-connector.ts';
 import { type PublicHosts, publicHosts } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
+import { type AnswerHeaders, readRetryAfterSeconds } from '../../lib/retry-after.ts';
 import { unlinked } from '../../lib/unlinked.ts';
 import { type AlertType, wordsOf } from '../../terms/alert-events.ts';
 import type { EndpointTarget, Owner } from './endpoints.ts';
@@ -52,7 +53,6 @@ export type ChannelOptions = {
 };
 
 const timeoutMs = 20_000;
-const longestWaitMs = 24 * 60 * 60_000;
 const urlCharactersMax = 2_000;
 const ports = ['443', '8443'];
 
@@ -128,7 +128,7 @@ export class Channels {
           });
           body.on('error', () => {});
           body.destroy();
-          return readAnswer(statusCode, headers['retry-after']);
+          return readAnswer(statusCode, headers, this.#options.clock.nowMs());
         },
       );
       return answer ?? { kind: 'failed', problem: 'it has no public address', waitMs: 0 };
@@ -185,13 +185,11 @@ export class Channels {
 }
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-function readAnswer(status: number, retryAfter: string | string[] | undefined): Sent {
+function readAnswer(status: number, headers: AnswerHeaders, nowMs: number): Sent {
   if (status >= 200 && status < 300) return { kind: 'sent' };
   const problem = `it answers with status ${status}`;
   if (status === 410) return { kind: 'gone', problem };
-  const seconds = Number(retryAfter);
-  const waitMs = seconds > 0 ? Math.min(seconds * 1_000, longestWaitMs) : 0;
-  return { kind: 'failed', problem, waitMs };
+  return { kind: 'failed', problem, waitMs: (readRetryAfterSeconds(headers, nowMs) ?? 0) * 1_000 };
 }
 
 /** https://docs.slack.dev/messaging/formatting-message-text */

@@ -3,6 +3,7 @@
 import type { Dispatcher } from 'undici';
 import { Pool } from '../../lib/undici.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { readRetryAfterSeconds } from '../../lib/retry-after.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 
 type PostTarget = { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
@@ -52,7 +53,7 @@ export async function postOnce(
       signal,
     });
     answer.body.on('error', () => {});
-    return readAnswer(answer);
+    return readAnswer(answer, clock.nowMs());
   };
   try {
     return await connect(post, signal);
@@ -66,14 +67,17 @@ export async function postOnce(
   }
 }
 
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Posted> {
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  nowMs: number,
+): Promise<Posted> {
   if (statusCode === 200) return { kind: 'taken', rejected: await readRejected(body) };
   body.destroy();
   const problem = `it answers with status ${statusCode}`;
   if (statusCode > 200 && statusCode < 300) return { kind: 'taken', rejected: 0 };
   if (!laterStatuses.includes(statusCode)) return { kind: 'refused', problem };
-  const seconds = Number(headers['retry-after']);
-  return { kind: 'later', problem, waitMs: seconds > 0 ? Math.min(seconds, 3_600) * 1_000 : null };
+  const seconds = readRetryAfterSeconds(headers, nowMs);
+  return { kind: 'later', problem, waitMs: seconds ? Math.min(seconds, 3_600) * 1_000 : null };
 }
 
 /** Returns how many items the receiver rejected although it took the rest. */

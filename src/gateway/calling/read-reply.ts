@@ -4,7 +4,7 @@ import { readTokenCount } from '../../canonical/usage.ts';
 import { failedBase } from '../../formats/error-message.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { first, readRetryAfterSeconds, type AnswerHeaders } from './failure.ts';
+import { first, readRetryAfterSeconds, type AnswerHeaders } from '../../lib/retry-after.ts';
 import type { PassedLine } from '../request.ts';
 import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
 
