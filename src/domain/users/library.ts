@@ -153,11 +153,12 @@ function providerOf(
     pkce: true,
     mapProfileToUser: (profile: Readonly<Record<string, unknown>>) => {
       onClaims(profile);
-      const { email: address, name: given } = profile;
+      const { email: address, email_verified: verified, name: given } = profile;
       const email = typeof address === 'string' ? address : '';
       return {
         email: email === '' ? undefined : email.toLowerCase(),
-        emailVerified: profile['email_verified'] === true,
+        // Text at Apple and Amazon Cognito.
+        emailVerified: verified === true || verified === 'true',
         name:
           typeof given === 'string' && given.trim() !== ''
             ? given.slice(0, 100)
