@@ -333,7 +333,23 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   nvidia: {
     ...compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
     refusedHistory: [...reasoning, ...vendorsOwn],
-    wishes: { only: nvidiaFields },
+    wishes: {
+      only: nvidiaFields,
+      embeddings: {
+        // docs.nvidia.com/nim/nemo-retriever/text-embedding, and github.com/diegosouzapw/OmniRoute/pull/4341
+        // (read 2026-11-30)
+        purposes: {
+          field: 'input_type',
+          words: {
+            query: 'query',
+            document: 'passage',
+            classification: 'passage',
+            clustering: 'passage',
+          },
+          usual: 'document',
+        },
+      },
+    },
   },
   huggingface: compatible('https://router.huggingface.co/v1', 'HF_TOKEN'),
   novita: compatible('https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),

@@ -1,5 +1,6 @@
 // Shared by all image providers: reads an answer's images by their bytes, and describes failures.
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { readVendorError } from '../formats/error-message.ts';
 import { makeFailure } from '../canonical/make-failure.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
 import type { ImageJobFailed, ImageJobResult, ImageReply } from './image-provider.ts';
@@ -30,8 +31,10 @@ export function failedReply(
   reply: Extract<ImageReply, { kind: 'failure' }>,
   readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure,
 ): ImageJobFailed {
-  const { requestSent } = reply;
-  return { kind: 'failure', failure: wordedFailure(reply, { readFailure }), requestSent };
+  const { requestSent, body } = reply;
+  // OpenAI's clients tell a prompt that is not drawn by its code.
+  const failure = { ...wordedFailure(reply, { readFailure }), ...readVendorError(body) };
+  return { kind: 'failure', failure, requestSent };
 }
 
 export function failed(failure: UpstreamFailure): ImageJobFailed {

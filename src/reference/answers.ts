@@ -269,7 +269,7 @@ export const Moderations = closed({
   results: Type.Array(
     closed({
       flagged: Type.Boolean(),
-      categories: Type.Record(Type.String(), Type.Boolean()),
+      categories: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Null()])),
       category_scores: Type.Record(Type.String(), Type.Number()),
       category_applied_input_types: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     }),

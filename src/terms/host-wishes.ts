@@ -123,6 +123,8 @@ export type EmbeddingWishes = {
   readonly purposes?: {
     readonly field: string;
     readonly words: Readonly<Record<EmbeddingPurpose, string | null>>;
+    /** It requires one: this, when none is named. */
+    readonly usual?: EmbeddingPurpose;
   };
   /** Its vectors are base64 of signed bytes. */
   readonly isInt8?: boolean;

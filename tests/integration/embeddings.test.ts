@@ -28,6 +28,7 @@ const gateway = await startGateway(
         mistral: at('/mistral/v1'),
         bedrock: { ...at(''), region: 'us-east-1' },
         perplexity: at('/perplexity'),
+        nvidia: at('/nvidia/v1'),
       },
       models: {
         two: {
@@ -38,6 +39,11 @@ const gateway = await startGateway(
           ],
           dimensions: { default: 3, min: 1, max: 4 },
           max_input_tokens: 100,
+        },
+        nv: {
+          ...embedding,
+          routes: [{ provider: 'nvidia', model: 'nv' }],
+          dimensions: { default: 3 },
         },
         fixed: {
           ...embedding,
@@ -227,6 +233,65 @@ describe('inputs beyond what a host takes', () => {
     const reply = await ask(await newKey(), { input: texts });
     assert.deepEqual([reply.status, reply.error.param], [400, 'input']);
   });
+});
+
+test('vectors that a host does not number, or all calls the first, are in the order of the texts', async () => {
+  const made = await newKey();
+  for (const numbers of [
+    [undefined, undefined],
+    [null, null],
+    [0, 0],
+  ] as const) {
+    const data = numbers.map((index, at) => ({ index, embedding: [at, 1, 1] }));
+    upstream.on(openAiPath, answerJson({ data }));
+    const reply = await ask(made, { input: ['a', 'b'] }, uncached);
+    assert.deepEqual(vectorsOf(reply), [
+      [0, 1, 1],
+      [1, 1, 1],
+    ]);
+  }
+});
+
+test('NVIDIA is told what the vectors are for, in its words, and without any that they are passages', async () => {
+  const made = await newKey();
+  upstream.on('/nvidia/v1/embeddings', answerJson({ data: [{ embedding: [1, 0, 0] }] }));
+  for (const [input_type, word] of [
+    [undefined, 'passage'],
+    ['passage', 'passage'],
+    ['search_query', 'query'],
+  ]) {
+    const { reply, asked } = await askRecorded(made, {
+      model: 'nv',
+      input: `a ${input_type}`,
+      input_type,
+    });
+    vectorsOf(reply);
+    assert.equal(bodyOf(asked[0]!)['input_type'], word);
+  }
+});
+
+test('Voyage’s, Cohere’s and Mistral’s clients say `output_dimension` for the size', async () => {
+  const made = await newKey();
+  upstream.on(openAiPath, answerJson({ data: [{ embedding: [1, 0] }] }));
+  const { asked } = await askRecorded(made, { input: 'sized', output_dimension: 2 });
+  assert.equal(bodyOf(asked[0]!)['dimensions'], 2);
+  const refused = await ask(made, { input: 'sized', output_dimension: 5 });
+  assert.deepEqual([refused.status, refused.error.param], [400, 'dimensions']);
+});
+
+test('OpenAI’s code and field of a refusal reach the client', async () => {
+  const error = {
+    message: 'too many',
+    type: 'invalid_request_error',
+    param: 'input',
+    code: 'max_inputs',
+  };
+  upstream.on(openAiPath, answerStatus(400, { body: { error } }));
+  const reply = await ask(await newKey(), { input: 'refused' }, uncached);
+  assert.deepEqual(
+    [reply.status, reply.error.code, reply.error.param],
+    [400, 'max_inputs', 'input'],
+  );
 });
 
 describe('a host that fails or lies', () => {

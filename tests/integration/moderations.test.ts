@@ -97,6 +97,14 @@ test('a list has at most 1,000 texts', async () => {
   assert.deepEqual([status, error.param], [400, 'input']);
 });
 
+test('a category that was not judged stays null', async () => {
+  const { categories, ...rest } = result(true);
+  const judged = { ...rest, categories: { ...categories, illicit: null } };
+  gateway.upstream.on(openaiPath, answerWith(judged));
+  const { key } = await newKey();
+  assert.deepEqual(resultsOf(await ask(key, { input: 'I will hit you' })), [judged]);
+});
+
 test('Mistral, which does not say whether a text is flagged, is read by its categories', async () => {
   const { flagged: _, category_applied_input_types: __, ...mistral } = result(true);
   gateway.upstream.on(mistralPath, answerWith(mistral));

@@ -95,6 +95,21 @@ async function assertBooked({ key, account }: Owner, { charged = 0, lost = 0 }):
   );
 }
 
+test('Voyage’s clients say `top_k` for how many documents they want', async () => {
+  gateway.upstream.on(paths.cohere, answerJson(byUnits(1)));
+  const { key } = await newKey();
+  for (const [fields, count] of [
+    [{ top_k: 2 }, 2],
+    [{ top_k: 2, top_n: 1 }, 1],
+  ] as const) {
+    const { reply, asked } = await gateway.recordUpstream(() => ask(key, fields));
+    assert.equal(answerOf(reply).results.length, count);
+    assert.equal((asked[0]!.body as JsonObject)['top_n'], count);
+  }
+  const refused = await ask(key, { top_k: 0 });
+  assert.deepEqual([refused.status, refused.error.param], [400, 'top_n']);
+});
+
 test('the best document comes first, and a search unit is charged', async () => {
   gateway.upstream.on(paths.cohere, answerJson(byUnits(1)));
   for (const path of ['/v1/rerank', '/v2/rerank']) {

@@ -30,6 +30,8 @@ const image = 'data:image/png;base64,AAAA';
 
 test('images in the shape of OpenAI’s edits are their addresses', () => {
   assert.deepEqual(read({ images: [{ image_url: image }] }, editing).images, [image]);
+  for (const given of [image, [image], { image_url: image }, { url: image, type: 'image_url' }])
+    assert.deepEqual(read({ image: given }, editing).images, [image]);
 });
 
 describe('a field that is left out', () => {
@@ -155,7 +157,7 @@ describe('an invalid field is refused with its name and allowed values', () => {
     [referring, { images: [image, image, image, image] }, 'images', /1 to 3 images .*; got 4/],
     [editing, { images: image }, 'images', /must be an array/],
     [editing, { images: [{ file_id: 'f' }] }, 'images[0]', /non-empty string; got an object/],
-    [editing, { image }, 'image', /send `images`/],
+    [editing, { image, images: [image] }, 'image', /left out beside `images`/],
     [{ ...editing, family: 'flux-2' }, { images: [image], mask: image }, 'mask', /not supported/],
     [sized, { mask: image }, 'mask', /not supported by sized/],
     [editing, { images: [image], mask: { file_id: 'f' } }, 'mask.image_url', /mask/],

@@ -59,13 +59,21 @@ export function parseImageRequest(body: unknown): RawImageRequest {
 }
 
 /**
- * Replaces images in the shape of OpenAI's edits (`{"image_url": "https://…"}`) by their addresses: in
- * place, because texts this long must not be kept twice.
+ * Takes `image`, as xAI's clients and others name it, for `images`, and replaces images in the shape of OpenAI's
+ * edits (`{"image_url": "https://…"}`) or of xAI's (`{"url": …}`) by their addresses: in place, because texts
+ * this long must not be kept twice.
  */
 function nameImages(body: unknown): void {
-  const images = isObject(body) && Array.isArray(body.images) ? body.images : [];
-  for (const [index, image] of images.entries())
-    if (isObject(image) && typeof image.image_url === 'string') images[index] = image.image_url;
+  if (!isObject(body)) return;
+  if (hasValue(body.image) && !hasValue(body.images)) {
+    body.images = Array.isArray(body.image) ? body.image : [body.image];
+    delete body.image;
+  }
+  const images = Array.isArray(body.images) ? body.images : [];
+  for (const [index, image] of images.entries()) {
+    const named: unknown = isObject(image) ? (image.image_url ?? image.url) : null;
+    if (typeof named === 'string') images[index] = named;
+  }
 }
 
 /**
@@ -177,7 +185,7 @@ const refusals: Readonly<
   },
   image: {
     isRefused: () => true,
-    message: 'is not known here; send `images`, an array of URLs or data URLs',
+    message: 'must be left out beside `images`',
   },
 };
 

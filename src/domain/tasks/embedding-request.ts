@@ -7,12 +7,13 @@ import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
 /** As at OpenAI. */
 const inputsMax = 2_048;
 
-/** The words of Cohere, Voyage and OpenAI's clients for them. */
+/** The words of Cohere, Voyage, NVIDIA and OpenAI's clients for them. */
 const purposes: Readonly<Record<string, EmbeddingPurpose>> = {
   query: 'query',
   search_query: 'query',
   document: 'document',
   search_document: 'document',
+  passage: 'document',
   classification: 'classification',
   clustering: 'clustering',
 };
@@ -33,7 +34,10 @@ export const EmbeddingRequestSchema = Type.Object({
   user: orNull(Type.String()),
 });
 
-const readFields = fieldReader(EmbeddingRequestSchema, 'input');
+/** `output_dimension`: Cohere's, Mistral's and Voyage's. */
+const readFields = fieldReader(EmbeddingRequestSchema, 'input', {
+  output_dimension: 'dimensions',
+});
 
 export type EmbeddingRequest = TaskRequest & {
   /** From 1 to `inputsMax`, none of them empty. */

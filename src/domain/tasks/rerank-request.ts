@@ -16,7 +16,8 @@ export const RerankRequestSchema = Type.Object({
   max_tokens_per_doc: orNull(Type.Integer({ minimum: 1 })),
 });
 
-const readFields = fieldReader(RerankRequestSchema, 'documents');
+/** `top_k`: Voyage's. */
+const readFields = fieldReader(RerankRequestSchema, 'documents', { top_k: 'top_n' });
 
 export type RerankRequest = TaskRequest & {
   readonly query: string;

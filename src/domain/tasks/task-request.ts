@@ -2,7 +2,7 @@
 // conversation, such as embeddings or speech.
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { refuseProblem } from '../../canonical/errors.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
 export type TaskRequest = {
@@ -23,12 +23,18 @@ export const orNull = <Schema extends TSchema>(schema: Schema, description?: str
 
 /**
  * Returns a function that reads the fields of a body. It throws ApiError `invalid_request`, which names
- * the field. `unchecked`: a field that is checked by hand, in better words.
+ * the field. `unchecked`: a field that is checked by hand, in better words. `renamed`: what other vendors
+ * call a field.
  */
-export function fieldReader<Schema extends TObject>(schema: Schema, unchecked?: string) {
+export function fieldReader<Schema extends TObject>(
+  schema: Schema,
+  unchecked?: string,
+  renamed: Names = {},
+) {
   const checked = Object.entries(schema.properties).filter(([name]) => name !== unchecked);
   const findProblem = compileSchema(Type.Object(Object.fromEntries(checked)));
-  return (body: unknown) => {
+  return (given: unknown) => {
+    const body = isObject(given) ? withOwnNames(given, renamed) : given;
     refuseProblem(findProblem(body));
     const fields = body as Static<Schema> & JsonObject;
     const ignored = Object.entries(fields).flatMap(([name, value]) =>
@@ -36,4 +42,20 @@ export function fieldReader<Schema extends TObject>(schema: Schema, unchecked?: 
     );
     return { fields, ignored };
   };
+}
+
+type Names = Readonly<Record<string, string>>;
+
+/** The own name counts when both have a value. */
+function withOwnNames(body: JsonObject, renamed: Names): JsonObject {
+  const others = Object.entries(renamed).filter(
+    ([name, own]) => Object.hasOwn(body, name) && (body[own] ?? null) === null,
+  );
+  if (others.length === 0) return body;
+  const own = { ...body };
+  for (const [name, ownName] of others) {
+    own[ownName] = body[name];
+    delete own[name];
+  }
+  return own;
 }

@@ -1,7 +1,7 @@
 // The outcome of a request when no call gave an answer.
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
-import { cleanVendorError, toModelError, withoutProvider } from '../calling/failure-message.ts';
+import { toModelError, withoutSecrets } from '../calling/failure-message.ts';
 import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { useSoFar } from '../charging/used.ts';
@@ -32,12 +32,8 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
 function errorOf({ called, reported }: LastFailedCall): ApiError {
   const { format, provider } = called.call.attempt.route;
   const { vendor, ...plain } = reported;
-  const failure = {
-    ...plain,
-    message: withoutProvider(reported.message, provider),
-    ...(vendor &&
-      format === called.asked.format.name && { vendor: cleanVendorError(vendor, provider) }),
-  };
+  const isSpoken = vendor && format === called.asked.format.name;
+  const failure = withoutSecrets(isSpoken ? reported : plain, provider);
   return toModelError(failure, called.asked.model, called.gateway.clock.nowMs());
 }
 

@@ -170,6 +170,16 @@ function cleanDetails(value: unknown, clean: (text: string) => string, levels: n
 /** A shorter key (`none`, on self-hosted servers) is no secret and may be part of any message. */
 const plainKeyCharactersMax = 8;
 
+/** Removes this provider's key and address from its words and from its own fields of the error. */
+export function withoutSecrets(failure: UpstreamFailure, provider: Provider): UpstreamFailure {
+  const { vendor } = failure;
+  return {
+    ...failure,
+    message: withoutProvider(failure.message, provider),
+    ...(vendor && { vendor: cleanVendorError(vendor, provider) }),
+  };
+}
+
 /**
  * Removes this provider's key and address from its message, whatever they look like; `scrub` only
  * knows the usual shapes.

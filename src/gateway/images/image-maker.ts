@@ -17,7 +17,7 @@ import type {
 } from '../../providers/image-provider.ts';
 import { sandboxImages } from '../../providers/registry.ts';
 import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
-import { withOwner, withoutProvider } from '../calling/failure-message.ts';
+import { withOwner, withoutSecrets } from '../calling/failure-message.ts';
 import { blamesRequest } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
@@ -190,11 +190,7 @@ async function generate(
   if (!provider) return sandboxImages.generate(job);
   const result = await provider.kind.generate(job, { provider, http }).catch(failedStream);
   if (result.kind === 'images') return result;
-  const { failure } = result;
-  return {
-    ...result,
-    failure: { ...failure, message: withoutProvider(failure.message, provider) },
-  };
+  return { ...result, failure: withoutSecrets(result.failure, provider) };
 }
 
 function failedStream(error: unknown): ImageJobFailed {

@@ -3,13 +3,14 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
+import { readVendorError } from '../../formats/error-message.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { KeyHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
-import { withoutProvider } from '../calling/failure-message.ts';
+import { withoutSecrets } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
 import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
@@ -86,8 +87,8 @@ function writeCall(
 }
 
 function failedTask({ route: { provider, kind } }: Sending, reply: FailedReply): UpstreamBroken {
-  const worded = wordedFailure(reply, kind);
-  const failure = { ...worded, message: withoutProvider(worded.message, provider) };
+  const said = { ...wordedFailure(reply, kind), ...readVendorError(reply.body) };
+  const failure = withoutSecrets(said, provider);
   return new UpstreamBroken(reply.requestSent ? failure : { ...failure, isBilled: false });
 }
 

@@ -56,6 +56,7 @@ function writePurpose(
   purpose: EmbeddingPurpose | null,
   purposes: EmbeddingWishes['purposes'],
 ): JsonObject {
-  const word = purpose && purposes ? purposes.words[purpose] : null;
+  const named = purpose ?? purposes?.usual;
+  const word = named && purposes ? purposes.words[named] : null;
   return purposes && word ? { [purposes.field]: word } : {};
 }

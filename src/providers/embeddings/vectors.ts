@@ -40,8 +40,11 @@ export function readIndexed(
 ): readonly Vector[] | null {
   if (!Array.isArray(data)) return null;
   const vectors: Vector[] = [];
+  // Some servers number none, or call each the first (github.com/Oaklight/argo-proxy/pull/47, read 2026-11-30).
+  const isNumbered = data.some((entry) => Number(objectOf(entry).index) > 0);
   for (const [position, entry] of data.entries()) {
-    const { index = position, embedding } = objectOf(entry);
+    const { index: given, embedding } = objectOf(entry);
+    const index = isNumbered ? given : position;
     const vector = readOne(embedding);
     if (!vector || typeof index !== 'number' || !(index >= 0 && index < data.length)) return null;
     vectors[index] = vector;

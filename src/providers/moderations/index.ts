@@ -5,7 +5,8 @@ import type { ChatKindName } from '../../terms/provider-kind.ts';
 
 export type Moderated = {
   readonly flagged: boolean;
-  readonly categories: Readonly<Record<string, boolean>>;
+  /** null: not judged, in OpenAI's types. */
+  readonly categories: Readonly<Record<string, boolean | null>>;
   readonly category_scores: Readonly<Record<string, number>>;
   readonly category_applied_input_types?: Readonly<Record<string, unknown>>;
 };
@@ -29,7 +30,7 @@ function readModeration(result: unknown): Moderated | null {
     category_scores: scores,
     category_applied_input_types: applied,
   } = result;
-  if (!isRecordOf('boolean', categories) || !isRecordOf('number', scores)) return null;
+  if (!isRecordOf(isVerdict, categories) || !isRecordOf(isScore, scores)) return null;
   return {
     flagged: typeof flagged === 'boolean' ? flagged : Object.values(categories).includes(true),
     categories,
@@ -38,11 +39,12 @@ function readModeration(result: unknown): Moderated | null {
   };
 }
 
-type Primitives = { readonly boolean: boolean; readonly number: number };
+const isVerdict = (value: unknown) => value === null || typeof value === 'boolean';
+const isScore = (value: unknown) => typeof value === 'number';
 
-function isRecordOf<Type extends keyof Primitives>(
-  type: Type,
+function isRecordOf<Value>(
+  isOne: (value: unknown) => value is Value,
   value: unknown,
-): value is Readonly<Record<string, Primitives[Type]>> {
-  return isObject(value) && Object.values(value).every((one) => typeof one === type);
+): value is Readonly<Record<string, Value>> {
+  return isObject(value) && Object.values(value).every(isOne);
 }

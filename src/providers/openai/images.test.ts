@@ -51,15 +51,21 @@ test('a generation is JSON with every parameter, and its images are read by thei
   assert.equal(request!.headers.authorization, `Bearer ${apiKey}`);
 });
 
-test('compatible hosts are asked for base64; OpenAI refuses that parameter', async (t) => {
+test('compatible hosts are asked for base64; OpenAI and GPT models refuse that parameter', async (t) => {
   const { upstream, connection } = await startProvider(t, { basePath });
   upstream.on(generations, answerJson({ data: [entry(png)] }));
   await compatibleImages.generate(jobFor(), connection);
+  await compatibleImages.generate(jobFor({ upstreamModel: 'openai/gpt-image-2' }), connection);
   await openaiImages.generate(jobFor(), connection);
   assert.deepEqual(
     upstream.requests.map(({ body }) => (body as Record<string, unknown>).response_format),
-    ['b64_json', undefined],
+    ['b64_json', undefined, undefined],
   );
+});
+
+test('base64 as a data URL is read', async (t) => {
+  const data = [{ b64_json: `data:image/png;base64,${png.toString('base64')}` }];
+  assert.deepEqual(mediaTypesOf((await ask(t, answerJson({ data }))).result), ['image/png']);
 });
 
 test('an edit is a form with its images as files', async (t) => {
@@ -112,13 +118,19 @@ describe('an answer’s images', () => {
 });
 
 describe('failures', () => {
-  test('moderation is a 400 with the provider’s message', async (t) => {
+  test('moderation is a 400 with the provider’s message and code', async (t) => {
     const error = { code: 'moderation_blocked', message: 'Rejected by the safety system.' };
     const { result } = await ask(t, answerStatus(400, { body: { error } }));
     assert.deepEqual(result, {
       kind: 'failure',
       requestSent: true,
-      failure: { kind: 'status', status: 400, message: error.message, retryAfterSeconds: null },
+      failure: {
+        kind: 'status',
+        status: 400,
+        message: error.message,
+        retryAfterSeconds: null,
+        vendor: { code: 'moderation_blocked' },
+      },
     });
   });
 

@@ -25,25 +25,24 @@ export const azureImages: ImageProviderKind = imagesWith({
 });
 
 /**
- * GPT models always answer with base64 and refuse the parameter that asks for it. Other hosts of
- * the API send URLs without it.
+ * GPT models always answer with base64 and refuse the parameter that asks for it, also at another host
+ * (github.com/nexu-io/open-design/issues/5727, read 2026-11-30). Other models of these hosts send URLs without
+ * it.
  */
-export const compatibleImages: ImageProviderKind = imagesWith({
-  extraFields: { response_format: 'b64_json' },
-});
+export const compatibleImages: ImageProviderKind = imagesWith({ asksForBase64: true });
 
 /** For any number of images. */
 const answerBytesMax = 6 * imageAnswerBytesMax;
 
 type Host = {
-  readonly extraFields?: Readonly<Record<string, string>>;
+  readonly asksForBase64?: boolean;
   readonly prefix?: string;
   readonly hasPartials?: boolean;
   readonly readFailure?: typeof readAccountFailure;
 };
 
 function imagesWith({
-  extraFields = {},
+  asksForBase64 = false,
   prefix = '',
   hasPartials,
   readFailure = readAccountFailure,
@@ -51,10 +50,11 @@ function imagesWith({
   return {
     imagesPerCall: 'many',
     generate: async (job, connection) => {
+      const wantsBase64 = asksForBase64 && !/\bgpt-image/.test(job.upstreamModel);
       const partials = hasPartials && job.partials;
       const fields = {
         ...fieldsOf(job),
-        ...extraFields,
+        ...(wantsBase64 && { response_format: 'b64_json' }),
         ...(partials && { stream: true, partial_images: partials }),
       };
       const written = job.images.length === 0 ? writeGeneration(fields) : writeEdit(fields, job);
@@ -148,7 +148,8 @@ function readAnswer(body: unknown, { count }: ImageJob): ImageJobResult {
   const data = listOf(objectOf(body).data);
   const texts = data.map((entry) => textOf(objectOf(entry).b64_json));
   const result = imagesOrFailure(
-    texts.map((text) => Buffer.from(text, 'base64')),
+    // Some hosts write a data URL.
+    texts.map((text) => Buffer.from(text.replace(/^data:[^,]{1,100},/, ''), 'base64')),
     count,
   );
   const usage = isObject(body) ? readImageUsage(body.usage) : null;
