@@ -30,7 +30,7 @@ export function listUrlMedia(body: JsonObject, opened: OpenedFields = new Set())
   const images: UrlImage[] = [];
   let other: string | null = null;
   mapFields(body, conversations, '', (part, path) => {
-    const type = String(part.type ?? 'fileData');
+    const type = typeof part.type === 'string' ? part.type : 'fileData';
     if (opened.has(`${path.replaceAll(/\[\d+\]/g, '')}.${type}`)) return part;
     const url = imageUrlOf(part);
     if (url !== null && webAddress.test(url)) images.push({ url, path });

@@ -9,11 +9,11 @@ import { answerEachWire, modelsByWire } from '../support/model-of.ts';
 
 // The hosts stand for those on the web, which fetch addresses themselves.
 const passed = ['messages.content.document', 'contents.parts.fileData'];
-const models = Object.entries(modelsByWire).map(([name, model]) => [
+const fetching = Object.entries(modelsByWire).map(([name, model]) => [
   name,
   { ...model, pass_fields: passed },
 ]);
-const gateway = await startGateway({ models: Object.fromEntries(models) });
+const gateway = await startGateway({ models: Object.fromEntries(fetching) });
 answerEachWire(gateway.upstream);
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
