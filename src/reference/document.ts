@@ -264,6 +264,7 @@ const final: readonly ErrorCode[] = [
   'key_daily_limit_reached',
   'key_monthly_limit_reached',
   'member_budget_reached',
+  'rate_limit_exceeded',
   'not_supported',
   'idempotency_body_not_retained',
 ];

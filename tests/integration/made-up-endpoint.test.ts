@@ -65,7 +65,10 @@ test('it holds the whole price, charges it, and gives a failure back', async () 
     [refused.status, refused.error.code, refused.error.details],
     [402, 'insufficient_balance', { ...Object(refused.error.details), affordable_characters: 3 }],
   );
-  assert.match(refused.error.message, / Up to 3 characters would fit\.$/);
+  assert.match(
+    refused.error.message,
+    / Up to 3 characters would fit\. To run it as it is, top up the account\.$/,
+  );
 });
 
 test('the second host serves when the first fails, and each call is told to everybody', async () => {

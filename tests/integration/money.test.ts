@@ -318,13 +318,13 @@ test('a reached cap says so, and with several choices the message names their nu
   const { message } = (await gateway.ask(chat, reached.key)).error;
   assert.match(
     message,
-    /^This key's daily cap of \$0\.00 is reached: \$0\.00 is spent\. This request can cost up to \$0\.\d+\. The cap starts/,
+    /^This key's daily cap of \$0\.00 is reached: \$0\.00 is spent\. This request can cost up to \$0\.\d+\. It allows nothing: have the cap raised\.$/,
   );
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.04 });
   const refused = (await gateway.ask(chat, key, { max_completion_tokens: 5_000, n: 2 })).error;
   assert.match(
     refused.message,
-    /^This request can cost up to \$0\.15\d*, and the balance has \$0\.04 left\. Up to \d+ output tokens would fit in each of 2 answers: send `max_completion_tokens` of at most that, or a lower `n`\.$/,
+    /^This request can cost up to \$0\.15\d*, and the balance has \$0\.04 left\. Up to \d+ output tokens would fit in each of 2 answers: send `max_completion_tokens` of at most that, or a lower `n`\. To run it as it is, top up the account\.$/,
   );
 });
 

@@ -259,7 +259,7 @@ void describe('concurrent requests', () => {
     const refused = await gateway.ask(chat, second.key);
     assert.match(
       refused.error.message,
-      /^This account, with all its keys, may run 1 requests at once/,
+      /^This account, with all its keys, may run 1 request at once/,
     );
     gate.resolve();
     await running;

@@ -101,7 +101,7 @@ function balanceMessage(
 ): string {
   const held = outcome.heldMicros > 0 ? `; ${heldPart(outcome)}` : '';
   const left = `the balance has $${formatUsd(outcome.leftMicros)} left`;
-  return `This request can cost up to $${formatUsd(amountMicros)}${costPart}, and ${left}${held}.${fitsPart}`;
+  return `This request can cost up to $${formatUsd(amountMicros)}${costPart}, and ${left}${held}.${fitsPart} To run it as it is, top up the account.`;
 }
 
 /**
@@ -117,7 +117,10 @@ function capMessage(
   const cap = `${name} of $${formatUsd(capMicros)}`;
   const spent = `$${formatUsd(spentMicros)} is spent`;
   const cost = `request can cost up to $${formatUsd(amountMicros)}${costPart}`;
-  const resets = ` The ${kind} starts anew at ${resetTime(outcome)}.`;
+  const resets =
+    capMicros === 0
+      ? ` It allows nothing: have the ${kind} raised.`
+      : ` The ${kind} starts anew at ${resetTime(outcome)}.`;
   if (spentMicros >= capMicros) return `${cap} is reached: ${spent}. This ${cost}.${resets}`;
   const held = outcome.heldMicros > 0 ? `, and ${heldPart(outcome)}` : '';
   const left = `$${formatUsd(outcome.leftMicros)} is left`;

@@ -120,7 +120,7 @@ function fitsPart(wanted: HoldRequest, affordableTokensEach: number): string {
   if (affordableTokensEach > 0) {
     const [each, fewer] =
       choices > 1 ? [` in each of ${choices} answers`, ', or a lower `n`'] : ['', ''];
-    return ` Up to ${affordableTokensEach} output tokens would fit${each}: send \`${limitFieldOf(wanted)}\` of at most that${fewer}.`;
+    return ` Up to ${affordableTokensEach} output ${affordableTokensEach === 1 ? 'token' : 'tokens'} would fit${each}: send \`${limitFieldOf(wanted)}\` of at most that${fewer}.`;
   }
   if (inputTokensUpper < model.contextTokens) return ' Not even its input would fit.';
   return (

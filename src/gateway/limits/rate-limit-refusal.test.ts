@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseList } from 'structured-headers';
 import type { Headers } from '../client.ts';
 import fc from '../../../tests/support/property.ts';
-import { rateRefusal, withRateHeaders } from './rate-limit-refusal.ts';
+import { rateRefusal, slotRefusal, withRateHeaders } from './rate-limit-refusal.ts';
 
 const perMinute = fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.maxSafeNat());
 const state = fc.record({
@@ -69,9 +69,22 @@ test('a refusal names the time of Retry-After in the limit that refused', () => 
       const { headers, retryAfterSeconds } = rateRefusal({ ...tokens, unit: 'tokens' }, before);
       check(headers, ['requests', 'tokens']);
       const [, refused] = membersOf(headers['ratelimit']);
-      assert.equal(refused!.parameters['t'], Math.min(retryAfterSeconds!, integerMax));
+      if (tokens.perMinute === 0) assert.equal(retryAfterSeconds, null);
+      else assert.equal(refused!.parameters['t'], Math.min(retryAfterSeconds!, integerMax));
     }),
   );
+});
+
+test('a limit of 0 says that only a change ends it, and a limit of 1 is singular', () => {
+  const need = { id: 'b', unit: 'requests', scope: 'key', amount: 1, left: 0 } as const;
+  const none = rateRefusal({ ...need, perMinute: 0 }, {});
+  const noSlot = slotRefusal({ id: 's', scope: 'key', max: 0 }, {});
+  for (const { message, retryAfterSeconds, headers } of [none, noSlot]) {
+    assert.match(message, /^This key may (?:send|run) no requests: .* Have the limit raised\.$/);
+    assert.deepEqual([retryAfterSeconds, headers['x-should-retry']], [null, 'false']);
+  }
+  const one = rateRefusal({ ...need, perMinute: 1 }, {});
+  assert.match(one.message, /^This key may send 1 request a minute\. Retry in 60 s\.$/);
 });
 
 test('`t` is the time until one more is available, and 0 when the limit is full', () => {

@@ -20,6 +20,10 @@ type LimitState = Need & { readonly left: number };
 
 export type ScopedSlotLimit = SlotLimit & { readonly scope: LimitScope };
 
+/** A limit of 0 ends only when somebody changes it. SDKs retry a 429 unless they are told not to. */
+const raise = 'Have the limit raised.';
+const final = { 'x-should-retry': 'false' };
+
 const subjects = { key: 'This key', account: 'This account, with all its keys,' } as const;
 
 /** The draft's unit without a name is `requests`. Its registry has none for tokens. */
@@ -72,19 +76,24 @@ export function rateRefusal(state: LimitState, headers: Headers): ApiError {
     unit === 'tokens' ? ` This request needs ${amount}, and ${remainingOf(left)} are left.` : '';
   return new ApiError(
     'rate_limit_exceeded',
-    `${subjects[scope]} may send ${perMinute} ${kind} a minute.${size} Retry in ${retryAfterSeconds} s.`,
+    perMinute === 0
+      ? `${subjects[scope]} may send no ${kind}: its limit is 0 a minute. ${raise}`
+      : `${subjects[scope]} may send ${counted(perMinute, kind)} a minute.${size} Retry in ${retryAfterSeconds} s.`,
     {
-      retryAfterSeconds,
+      retryAfterSeconds: perMinute === 0 ? null : retryAfterSeconds,
       details: {
         limit: `${kind.replace(' ', '_')}_per_minute`,
         scope,
         maximum: perMinute,
         required: amount,
         remaining: remainingOf(left),
-        reset_seconds: retryAfterSeconds,
+        reset_seconds: perMinute === 0 ? null : retryAfterSeconds,
       },
-      // The draft wants `t` to name the same time as Retry-After.
-      headers: withRateHeaders(headers, state, retryAfterSeconds * 1_000),
+      headers: {
+        // The draft wants `t` to name the same time as Retry-After.
+        ...withRateHeaders(headers, state, retryAfterSeconds * 1_000),
+        ...(perMinute === 0 && final),
+      },
     },
   );
 }
@@ -116,9 +125,11 @@ export function refusedLinesRefusal(perMinute: number, left: number): ApiError {
 export function slotRefusal({ scope, max }: ScopedSlotLimit, headers: Headers): ApiError {
   return new ApiError(
     'rate_limit_exceeded',
-    `${subjects[scope]} may run ${max} requests at once, and as many are running. Retry when one of them has ended.`,
+    max === 0
+      ? `${subjects[scope]} may run no requests: its limit is 0 at once. ${raise}`
+      : `${subjects[scope]} may run ${counted(max, 'requests')} at once, and as many are running. Retry when one of them has ended.`,
     {
-      retryAfterSeconds: 1,
+      retryAfterSeconds: max === 0 ? null : 1,
       details: {
         limit: 'concurrent_requests',
         scope,
@@ -127,9 +138,14 @@ export function slotRefusal({ scope, max }: ScopedSlotLimit, headers: Headers): 
         remaining: 0,
         reset_seconds: null,
       },
-      headers,
+      headers: max === 0 ? { ...headers, ...final } : headers,
     },
   );
+}
+
+/** `counted(1, 'requests')` is "1 request". */
+function counted(count: number, plural: string): string {
+  return `${count} ${count === 1 ? plural.slice(0, -1) : plural}`;
 }
 
 function remainingOf(left: number): number {

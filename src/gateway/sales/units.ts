@@ -171,7 +171,7 @@ function offerUnits(accepted: Accepted, { units, deliver, ...batch }: UnitsOffer
         fitsPart:
           affordable === 0
             ? ` Not even one ${one} would fit.`
-            : ` Up to ${affordable} ${many} would fit${fewer}.`,
+            : ` Up to ${affordable} ${affordable === 1 ? one : many} would fit${fewer}.`,
         details: { [`affordable_${many.replaceAll(' ', '_')}`]: affordable },
       });
     },
