@@ -30,7 +30,7 @@ import {
   billedTasks,
   billingTaskHost,
   taskHostProviders,
-  taskHosts,
+  taskHostsOf,
   taskOutcome,
 } from '../support/task-bills.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -351,10 +351,10 @@ for (const [model, task] of Object.entries({ ...billedTasks, ...billedChats })) 
         let billed = 0;
         const bill = (micros: number) => (billed += micros);
         const order = task.order(model, words);
-        for (const [index, outcome] of outcomes.entries())
+        for (const [index, host] of taskHostsOf(task).entries())
           gateway.upstream.on(
-            `/${taskHosts[index]}${task.path}`,
-            billingTaskHost(task, order, { outcome, bill }),
+            `/${host}${task.path}`,
+            billingTaskHost(task, order, { outcome: outcomes[index]!, bill }),
           );
         const before = (await gateway.balance(account)).availableMicros;
         const headers = { ...order.request.headers, 'x-service-cache': 'false' };

@@ -34,6 +34,8 @@ type BilledTask = {
   readonly order: (model: string, texts: readonly string[]) => Order;
   /** It counts nothing, so it bills what it must. */
   readonly isUncounted?: boolean;
+  /** The only host, of a vendor with a form of its own. Left out: all of `taskHosts`. */
+  readonly host?: string;
 };
 
 /** As the gateway's own count: a token for every four bytes. */
@@ -176,6 +178,34 @@ export const billedTasks: Readonly<Record<string, BilledTask>> = {
       answer: json({ text: 'Hello' }, ({ input }) => ({ usage: { seconds: input / 10 } })),
     }),
   },
+  'transcription-at-deepgram': {
+    type: 'transcription',
+    host: 'deepgram',
+    path: '/listen',
+    prices: inUnits('minute', 0.0006),
+    order: (model) => ({
+      request: audioForm({ model }, wav(audioSeconds)),
+      counts: { input: 10 * audioSeconds, output: 0 },
+      answer: json(
+        { results: { channels: [{ alternatives: [{ transcript: 'Hello' }] }] } },
+        (counts) => ({
+          metadata: { duration: counts.input / 10 - 0.5 },
+        }),
+      ),
+    }),
+  },
+  'transcription-at-cohere': {
+    type: 'transcription',
+    host: 'cohere',
+    path: '/v2/audio/transcriptions',
+    prices: inUnits('minute', 0.0006),
+    isUncounted: true,
+    order: (model) => ({
+      request: audioForm({ model, language: 'en' }, wav(audioSeconds)),
+      counts: { input: 10 * audioSeconds, output: 0 },
+      answer: () => answerJson({ text: 'Hello' }),
+    }),
+  },
   'transcription-by-token': {
     type: 'transcription',
     path: '/audio/transcriptions',
@@ -215,25 +245,29 @@ export const billedChats: Readonly<Record<string, BilledTask>> = {
   },
 };
 
-export const taskHosts = ['few', 'many'];
+const taskHosts = ['few', 'many'];
+
+export function taskHostsOf({ host }: BilledTask): readonly string[] {
+  return host === undefined ? taskHosts : [host];
+}
 
 export function taskHostProviders(url: string) {
-  const providerOf = (name: string) => ({
-    kind: 'openai-compatible',
-    base_url: `${url}/${name}`,
-    api_key: 'none',
-    completions: true,
-  });
-  return Object.fromEntries(taskHosts.map((name) => [name, providerOf(name)]));
+  const at = (name: string) => ({ base_url: `${url}/${name}`, api_key: 'none' });
+  const compatible = { kind: 'openai-compatible', completions: true };
+  return {
+    ...Object.fromEntries(taskHosts.map((name) => [name, { ...compatible, ...at(name) }])),
+    deepgram: at('deepgram'),
+  };
 }
 
 export function billedTaskModels() {
-  const routes = taskHosts.map((provider) => ({ provider, model: 'm' }));
   return Object.fromEntries(
-    Object.entries({ ...billedTasks, ...billedChats }).map(([id, { type, prices }]) => [
-      id,
-      { type, prices, routes, ...(type === 'chat' && { supports: { audio: true } }) },
-    ]),
+    Object.entries({ ...billedTasks, ...billedChats }).map(([id, task]) => {
+      const { type, prices } = task;
+      const routes = taskHostsOf(task).map((provider) => ({ provider, model: 'm' }));
+      const supports = type === 'chat' && { supports: { audio: true } };
+      return [id, { type, prices, routes, ...supports }];
+    }),
   );
 }
 
