@@ -656,6 +656,39 @@ test('results of Gemini’s clients are read under each role that its SDKs write
   }
 });
 
+test('on Google’s straight path every turn is the user’s or the model’s, as Vertex wants it', () => {
+  const parts = [{ text: 'x' }];
+  const roles = [undefined, null, 'model', 'function', 'model', 'tool', 'system'];
+  const contents = roles.map((role) => ({ role, parts }));
+  const written = sent(straight('gemini'), { contents }).body.contents as JsonObject[];
+  assert.deepEqual(
+    written.map(({ role }) => role),
+    ['user', 'user', 'model', 'user', 'model', 'user', 'system'],
+  );
+});
+
+test('a verbosity is left out for OpenAI’s models that know none, on both straight paths', () => {
+  for (const [model, taken] of [
+    ['gpt-4.1', ['medium']],
+    ['o3', ['medium']],
+    ['gpt-5.2', ['low', 'medium']],
+    ['my-deployment', ['low', 'medium']],
+  ] as const)
+    for (const verbosity of ['low', 'medium'] as const) {
+      const isTaken = (taken as readonly string[]).includes(verbosity);
+      const target = { model, isOpenAi: true };
+      const chat = sent(straight('chat'), { messages: [user], verbosity }, target);
+      assert.equal(chat.body.verbosity, isTaken ? verbosity : undefined, model);
+      const text = { verbosity, format: { type: 'text' } };
+      const { body, ignored } = sent(straight('responses'), { input: [user], text }, target);
+      assert.deepEqual(body.text, isTaken ? text : { format: text.format });
+      assert.deepEqual(
+        [chat.ignored, ignored],
+        isTaken ? [[], []] : [['verbosity'], ['text.verbosity']],
+      );
+    }
+});
+
 test('Mistral gets roles only in an order that it takes', () => {
   const system = { role: 'system', content: 'Be brief.' };
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };

@@ -57,6 +57,16 @@ export function takesVerbosity(upstreamModel: string): boolean {
   return versionOf(upstreamModel) !== null && !upstreamModel.includes('-chat');
 }
 
+/**
+ * For the straight path: OpenAI's models before GPT-5 take only `medium`
+ * (github.com/google-deepmind/concordia/issues/164, read 2026-11-30). Unknown names may be those of
+ * deployments.
+ */
+export function refusesVerbosity(verbosity: unknown, upstreamModel: string): boolean {
+  const isKnown = /^(?:gpt-|o\d)/.test(idOf(upstreamModel));
+  return isKnown && (verbosity ?? 'medium') !== 'medium' && !takesVerbosity(upstreamModel);
+}
+
 /** The efforts of models whose vendors document others, by the model's name. */
 const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly Effort[]])[] = [
   // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-21).

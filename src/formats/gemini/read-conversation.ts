@@ -36,7 +36,7 @@ export function readConversation(contents: readonly Content[]): Message[] {
 }
 
 /** Google's SDKs write results as `function` or, in their guides, as `tool`. */
-const userRoles: ReadonlySet<string> = new Set(['user', 'function', 'tool']);
+export const userRoles: ReadonlySet<string> = new Set(['user', 'function', 'tool']);
 
 type Call = { readonly id: string; isOpen: boolean };
 /** Calls in their order. Those before `next` have their results. */

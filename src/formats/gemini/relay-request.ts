@@ -11,6 +11,7 @@ import { unofferedTier } from '../service-tiers.ts';
 import { readClientSignature } from './client-signature.ts';
 import { modelTraits } from './model-traits.ts';
 import { streamedArguments } from './field-verdicts.ts';
+import { userRoles } from './read-conversation.ts';
 import type { GeminiRequest } from './schema.ts';
 import { leaveOutUnsold, refuseUnshareable } from './shared-credential.ts';
 import { foreignCallSignature } from './write-model-parts.ts';
@@ -36,10 +37,12 @@ export function relayRequest(
   // Google's SDKs keep an empty answer in their history, which Google refuses.
   const said = body.contents.filter(({ parts }) => parts?.length !== 0);
   const contents = editItems(said.length > 0 ? said : body.contents, (content) => {
-    const { parts } = content;
-    return Array.isArray(parts)
-      ? editFields(content, { parts: relayParts(parts, { checksSignatures, ignored }) })
-      : content;
+    const { parts, role } = content;
+    return editFields(content, {
+      // Vertex wants one, and knows no others: github.com/BerriAI/litellm/issues/32731 (read 2026-11-30).
+      role: userRoles.has(role ?? 'user') ? 'user' : role,
+      parts: Array.isArray(parts) ? relayParts(parts, { checksSignatures, ignored }) : parts,
+    });
   });
   return {
     body: {

@@ -11,7 +11,7 @@ import { leaveOutFields, leaveOutProbabilities, refusedSampling } from '../model
 import { mendSchema } from '../mend-schema.ts';
 import { tierField } from '../service-tiers.ts';
 import { mendMediaUrl } from '../media-url.ts';
-import { fitKnownEffort } from '../openai-models.ts';
+import { fitKnownEffort, refusesVerbosity } from '../openai-models.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { mendEncryptedPart } from './agent-messages.ts';
 import { asksForCompaction, readCompaction } from './compaction.ts';
@@ -79,6 +79,11 @@ function fitToModel(
   if (Array.isArray(include) && include.includes('message.output_text.logprobs'))
     leaveOutProbabilities({ include }, ['include'], effort, target);
   leaveOutFields(body, refusedSampling(effort, target), ignored);
+  const { text } = body;
+  if (!target.isOpenAi || !isObject(text) || !refusesVerbosity(text.verbosity, target.model))
+    return;
+  body.text = editFields(text, { verbosity: undefined });
+  ignored.push('text.verbosity');
 }
 
 /**
