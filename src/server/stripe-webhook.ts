@@ -23,8 +23,13 @@ export function takeStripeEvent({
     const event =
       typeof signature === 'string' && Buffer.isBuffer(request.body)
         ? await stripe.readSigned(request.body, signature)
-        : null;
-    if (!event)
+        : 'unsigned';
+    if (event === 'unreadable')
+      throw invalidRequest(
+        null,
+        'This is no event with its object. In Stripe, choose the payload style "snapshot" for this endpoint.',
+      );
+    if (event === 'unsigned')
       throw invalidRequest(
         null,
         'The signature is missing, wrong or too old. Check `stripe.webhook_secret` and the clock.',

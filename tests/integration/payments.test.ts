@@ -256,6 +256,13 @@ testOn('sqlite', 'a body larger than any Stripe event is refused unread', async 
   assert.equal(reply.status, 413);
 });
 
+testOn('sqlite', 'a thin event is refused with its remedy', async () => {
+  const thin = { ...stripe.other('v1.billing.meter.no_meter_found'), object: 'v2.core.event' };
+  const reply = await stripe.deliver(thin);
+  assert.equal(reply.status, 400);
+  assert.match(reply.error.message, /payload style "snapshot"/);
+});
+
 testOn('sqlite', 'unrelated events are accepted and ignored', async () => {
   for (const type of ['invoice.paid', 'customer.created', 'some.event.of.tomorrow']) {
     await ok(stripe.deliver(stripe.other(type)));

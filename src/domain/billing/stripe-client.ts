@@ -65,8 +65,14 @@ export type StripeClient = {
   readonly charge: (charge: CardCharge) => Promise<ChargeAnswer | null>;
   /** Returns what became of a charge, without charging; null when Stripe knows of none. */
   readonly findCharge: (charge: CardCharge) => Promise<ChargeAnswer | null>;
-  /** Returns null when the signature is wrong or older than Stripe's limit of five minutes. */
-  readonly readSigned: (body: Buffer, signature: string) => Promise<Stripe.Event | null>;
+  /**
+   * Returns `unsigned` when the signature is wrong or older than Stripe's limit of five minutes, and
+   * `unreadable` for what has no object in it, such as a thin event.
+   */
+  readonly readSigned: (
+    body: Buffer,
+    signature: string,
+  ) => Promise<Stripe.Event | 'unsigned' | 'unreadable'>;
 };
 
 /** Short, because a person waits for the answer. */
@@ -144,8 +150,7 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       try {
         return webhooks.constructEvent(body, signature, settings.webhook_secret);
       } catch (error) {
-        if (error instanceof errors.StripeSignatureVerificationError) return null;
-        throw error;
+        return error instanceof errors.StripeSignatureVerificationError ? 'unsigned' : 'unreadable';
       }
     },
   };
