@@ -116,6 +116,19 @@ function asRelayed(name: string, chunk: object): unknown {
   );
 }
 
+/** Mistral's parts as text, and its thinking where other hosts have it. */
+function withText<Delta extends object>(delta: Delta): Delta {
+  const { content } = delta as { content?: unknown };
+  if (!Array.isArray(content)) return delta;
+  const parts = content as { type: string; text?: string; thinking?: { text: string }[] }[];
+  const thinking = parts.flatMap((part) => part.thinking ?? []).map(({ text }) => text);
+  return {
+    ...delta,
+    content: parts.map(({ text = '' }) => text).join(''),
+    ...(thinking.length > 0 && { reasoning_content: thinking.join('') }),
+  };
+}
+
 /**
  * Returns the chunks with one finish for each choice, in OpenAI's words. No recorded host goes on
  * after its finish.
@@ -130,7 +143,8 @@ function withOneFinish(chunks: readonly PlainChunk[]): PlainChunk[] {
     const choices = chunk.choices.map((choice) => {
       const reason = finishOf(chunks, choice);
       open.set(choice.index, reason === null);
-      return { ...choice, finish_reason: reason };
+      const { delta } = choice;
+      return { ...choice, ...(delta && { delta: withText(delta) }), finish_reason: reason };
     });
     sent.push({ ...chunk, choices });
   }
@@ -180,7 +194,7 @@ for (const { name, text } of answers.filter(({ stream }) => stream)) {
     ...chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.index + 1)),
   );
 
-  test(`${name}: a client that asked for usage gets every chunk with only the model changed, and the usage last`, () => {
+  test(`${name}: a client that asked for usage gets every chunk with only the model and Mistral's parts changed, and the usage last`, () => {
     const { frames, progress } = relay(text, {
       n: choices,
       stream_options: { include_usage: true },

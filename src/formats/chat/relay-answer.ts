@@ -4,6 +4,7 @@ import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
+import { withPlainContent } from './content.ts';
 import { checkAnswer, type Choice, firstChoice, joinChoices } from './read-answer.ts';
 import { callIdPrefix, repairCalls } from './relay-calls.ts';
 import { ChoiceContent } from './relay-choice.ts';
@@ -47,7 +48,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
 
 /** Fills what the official types require, and writes the finish reason in OpenAI's words. */
 function repairChoice(choice: Choice, position: number, context: AnswerContext): Choice {
-  const { message } = choice;
+  const message = withPlainContent(choice.message);
   return {
     ...choice,
     index: typeof choice.index === 'number' ? choice.index : position,

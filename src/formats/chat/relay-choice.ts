@@ -2,6 +2,7 @@
 // finish reason that its content asks for, whatever word the host used.
 import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import type { Stop } from '../../canonical/stop.ts';
+import { withPlainContent } from './content.ts';
 import { StreamedCalls } from './relay-calls.ts';
 import { isCutShort, readStop, writeFinishReason } from './stop.ts';
 
@@ -43,8 +44,9 @@ export class StreamedChoice extends ChoiceContent {
     this.#callIdPrefix = idPrefix;
   }
 
-  /** Returns the delta with repaired calls. A right one stays the same object. */
-  read(delta: JsonObject): JsonObject {
+  /** Returns the delta with plain content and repaired calls. A right one stays the same object. */
+  read(sent: JsonObject): JsonObject {
+    const delta = withPlainContent(sent);
     this.note(delta);
     const pieces = listOf(delta.tool_calls);
     if (pieces.length === 0) return delta;

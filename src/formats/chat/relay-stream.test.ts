@@ -105,6 +105,23 @@ test('later pieces of a call bring no empty id and no arguments that are null', 
   }
 });
 
+test('contents that are lists of texts and thinking are texts, others stay', () => {
+  const pipe = relayStream(contextFor());
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] };
+  const text = { type: 'text', text: 'Hi' };
+  const reference = [text, { type: 'reference', reference_ids: [1] }];
+  const deltas = [[thinking], [thinking, text], [text], reference].map((content) => {
+    const [event] = parseSse(pipe.push(chunk({ content })));
+    return (JSON.parse(event!.data) as { choices: [{ delta: object }] }).choices[0].delta;
+  });
+  assert.deepEqual(deltas, [
+    { content: '', reasoning_content: 'Hm' },
+    { content: 'Hi', reasoning_content: 'Hm' },
+    { content: 'Hi' },
+    { content: reference },
+  ]);
+});
+
 test('[DONE] and what follows are held back until close()', () => {
   const pipe = relayStream(contextFor());
   pipe.push(chunk({ content: 'x' }, 'stop'));
