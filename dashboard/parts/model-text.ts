@@ -27,7 +27,11 @@ export function lastingFirst(one: Lasting, other: Lasting): number {
   return Number(one.retires_at !== null) - Number(other.retires_at !== null);
 }
 
-const voices: Readonly<Record<string, string>> = { google: 'Kore', mistral: 'en_paul_neutral' };
+const voices: Readonly<Record<string, string>> = {
+  deepgram: 'asteria-en',
+  google: 'Kore',
+  mistral: 'en_paul_neutral',
+};
 
 /** A voice of the vendor; others have OpenAI's, or say which they have. */
 export function voiceOf(vendor: string): string {

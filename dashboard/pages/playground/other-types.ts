@@ -156,10 +156,22 @@ export const otherTypes: Readonly<Record<OtherModel['type'], OtherType>> = {
   },
   transcription: {
     path: '/v1/audio/transcriptions',
-    fields: [{ name: 'prompt', label: 'Names that occur', description: 'They may be left out.' }],
+    fields: [
+      {
+        name: 'language',
+        label: 'Language',
+        description: 'Its code, such as en. Cohere needs it.',
+      },
+      { name: 'prompt', label: 'Names that occur', description: 'They may be left out.' },
+    ],
     takesFile: true,
     action: 'Transcribe',
-    bodyOf: (values) => (text(values, 'prompt') === '' ? {} : { prompt: text(values, 'prompt') }),
+    bodyOf: (values) =>
+      Object.fromEntries(
+        ['language', 'prompt'].flatMap((name) =>
+          text(values, name) === '' ? [] : [[name, text(values, name)]],
+        ),
+      ),
     async read(response) {
       type Transcript = { readonly text: string; readonly usage?: { readonly seconds?: number } };
       const { text: said, usage } = (await response.json()) as Transcript;
