@@ -1,11 +1,19 @@
-// A writer does not know the client's format, so its refusals use Chat's field names. This puts the
-// client's own names in.
+// A writer does not know the client's format, so its refusals, and its list of what it leaves out, use
+// Chat's field names. This puts the client's own names in.
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 
 /**
  * Fields that a client format names differently from Chat: `{ response_format: 'text.format' }`.
  */
 export type FieldNames = Readonly<Record<string, string>>;
+
+/** Returns the client's own names of fields that a writer lists by Chat's. */
+export function namesInWordsOf(
+  names: FieldNames | undefined,
+  fields: readonly string[],
+): readonly string[] {
+  return fields.map((field) => (names && Object.hasOwn(names, field) ? names[field]! : field));
+}
 
 /** Runs a writer. Its refusals name the client's own fields. */
 export function inWordsOf<T>(names: FieldNames | undefined, write: () => T): T {

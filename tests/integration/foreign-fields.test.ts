@@ -67,7 +67,7 @@ const cells: readonly Cell[] = [
     { tools: [tool], parallel_tool_calls: false },
     'RM carried; G ignored:parallel_tool_calls',
   ],
-  ['chat', { reasoning_effort: 'high' }, 'R ignored:reasoning; MG ignored:reasoning_effort'],
+  ['chat', { reasoning_effort: 'high' }, 'RMG ignored:reasoning_effort'],
   [
     'chat',
     {
@@ -85,6 +85,8 @@ const cells: readonly Cell[] = [
     { text: { format: { type: 'json_object' } } },
     'CG carried; M emulated:text.format',
   ],
+  ['responses', { reasoning: { effort: 'high' } }, 'MG ignored:reasoning.effort'],
+  ['responses', { text: { verbosity: 'low' } }, 'CMG ignored:text.verbosity'],
   ['responses', { metadata: { a: 'b' } }, 'CMG ignored:metadata'],
   ['responses', { prompt_cache_key: 'k' }, 'CM ignored:prompt_cache_key'],
   ['responses', { previous_response_id: 'resp_1' }, 'CMG ignored:previous_response_id'],
@@ -139,7 +141,7 @@ const cells: readonly Cell[] = [
   [
     'responses',
     { tools: [{ type: 'function', name: 'f', parameters, strict: true }] },
-    'CM carried; G ignored:strict',
+    'CM carried; G ignored:tools.strict',
   ],
   [
     'responses',
@@ -174,7 +176,17 @@ const cells: readonly Cell[] = [
     { system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }] },
     'RCG ignored:cache_control',
   ],
-  ['messages', { metadata: { user_id: 'u' } }, 'RC carried; G ignored:user'],
+  [
+    'gemini',
+    { generationConfig: { topK: 5, seed: 7 } },
+    'R ignored:generationConfig.seed, generationConfig.topK',
+  ],
+  ['messages', { metadata: { user_id: 'u' } }, 'RC carried; G ignored:metadata.user_id'],
+  [
+    'messages',
+    { thinking: { type: 'enabled', budget_tokens: 1_024 }, max_tokens: 2_000 },
+    'RG ignored:thinking',
+  ],
   [
     'chat',
     { messages: [user, { role: 'assistant', content: null, images: [drawn] }, user] },

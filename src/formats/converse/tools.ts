@@ -42,7 +42,7 @@ function namesInHistory({ messages }: CanonicalRequest): ReadonlySet<string> {
 
 function writeTool(tool: Tool, ignored: Set<string>): JsonObject {
   // Only newer models take it, and refuse schemas that others accept.
-  if (tool.strict) ignored.add('strict');
+  if (tool.strict) ignored.add('tools.strict');
   return specOf(tool);
 }
 

@@ -27,7 +27,7 @@ export function writeTools({ tools, toolChoice }: CanonicalRequest): JsonObject 
 export function ignoredOfTools({ tools, parallelToolCalls }: CanonicalRequest): string[] {
   const ignored: string[] = [];
   if (tools.length > 0 && parallelToolCalls === false) ignored.push('parallel_tool_calls');
-  if (tools.some((tool) => tool.strict)) ignored.push('strict');
+  if (tools.some((tool) => tool.strict)) ignored.push('tools.strict');
   return ignored;
 }
 

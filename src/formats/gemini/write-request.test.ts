@@ -540,7 +540,7 @@ test('fields that Gemini lacks are listed', () => {
     new Set(ignored),
     new Set(
       (
-        'parallel_tool_calls strict user metadata prompt_cache_key cache_control detail ' +
+        'parallel_tool_calls tools.strict user metadata prompt_cache_key cache_control detail ' +
         'verbosity'
       ).split(' '),
     ),

@@ -26,7 +26,12 @@ export const responses: ClientFormat & UpstreamFormat = {
   parseRequest,
   readRequest,
   ignoredFields,
-  fieldNames: { response_format: 'text.format', messages: 'input' },
+  fieldNames: {
+    response_format: 'text.format',
+    messages: 'input',
+    reasoning_effort: 'reasoning.effort',
+    verbosity: 'text.verbosity',
+  },
   writeAnswer,
   writeStream,
   keepAlive: ': keep-alive\n\n',

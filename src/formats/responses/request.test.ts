@@ -53,7 +53,7 @@ test('an upstream request is never stored, always has a limit, and asks a thinki
   });
   assert.equal(plain.body.include, undefined);
   assert.equal(plain.body.reasoning, undefined);
-  assert.deepEqual(plain.ignored, ['reasoning']);
+  assert.deepEqual(plain.ignored, ['reasoning_effort']);
 });
 
 test('stop sequences are emulated, because this format has none', () => {

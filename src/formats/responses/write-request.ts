@@ -77,7 +77,7 @@ function listIgnored(
     ['seed', request.seed],
     ['frequency_penalty', request.frequencyPenalty],
     ['presence_penalty', request.presencePenalty],
-    ['reasoning', thinks || request.reasoning?.effort === 'none' ? null : request.reasoning],
+    ['reasoning_effort', thinks || request.reasoning?.effort === 'none' ? null : request.reasoning],
   ];
   return lost.filter(([, value]) => value !== null).map(([name]) => name);
 }

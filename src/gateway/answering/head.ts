@@ -1,5 +1,6 @@
 // The parts of a model's answer beside its body: headers, what is stored, and the context for the
 // format's writer.
+import { namesInWordsOf } from '../../formats/client-words.ts';
 import { emulatedFields } from '../../formats/adapting/emulated.ts';
 import type { ErrorContext } from '../../canonical/errors.ts';
 import type { StoredResponse } from '../../terms/stored-response.ts';
@@ -94,9 +95,7 @@ export function answerHeaders({ gateway, asked, terms, call }: Called): Record<s
   const { granted } = terms;
   const { written } = call.attempt;
   const headers: Record<string, string> = {};
-  const emulated = emulatedFields(written.emulated).map(
-    (name) => format.fieldNames?.[name] ?? name,
-  );
+  const emulated = namesInWordsOf(format.fieldNames, emulatedFields(written.emulated));
   if (granted.isReduced) headers[gateway.headers.outputLimit] = String(granted.maxOutputTokens);
   if (written.ignored.length > 0) headers[gateway.headers.ignored] = writeNames(written.ignored);
   if (emulated.length > 0) headers[gateway.headers.emulated] = writeNames(emulated);

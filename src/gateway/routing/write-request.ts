@@ -10,7 +10,7 @@ import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
 import { fitToHost, refusesField } from '../../formats/fit-to-host.ts';
-import { inWordsOf } from '../../formats/client-words.ts';
+import { inWordsOf, namesInWordsOf } from '../../formats/client-words.ts';
 import type {
   ClientFormat,
   ClientRequest,
@@ -255,7 +255,7 @@ function writeBody(
       ...(format.ignoredFields?.(request) ?? []),
       ...lowered.ignored,
       ...ignored,
-      ...written.ignored,
+      ...namesInWordsOf(format.fieldNames, written.ignored),
     ],
     isTranslated: true,
     loweredTools: lowered.names,
