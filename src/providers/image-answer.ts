@@ -1,9 +1,9 @@
 // Shared by all image providers: reads an answer's images by their bytes, and describes failures.
-import type { UpstreamFailure } from '../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
 import { readVendorError } from '../formats/error-message.ts';
 import { makeFailure } from '../canonical/make-failure.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
-import type { ImageJobFailed, ImageJobResult, ImageReply } from './image-provider.ts';
+import type { ImageJobFailed, ImageJobResult } from './image-provider.ts';
 import { wordedFailure } from './worded-failure.ts';
 
 /** One image as base64, with room to spare: the largest have 8 megapixels. */
@@ -28,7 +28,7 @@ export function imagesOrFailure(files: readonly Buffer[], countMax: number): Ima
 
 /** A failed HTTP call, with the upstream's own message if it sent one. */
 export function failedReply(
-  reply: Extract<ImageReply, { kind: 'failure' }>,
+  reply: FailedReply,
   readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure,
 ): ImageJobFailed {
   const { requestSent, body } = reply;

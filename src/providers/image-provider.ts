@@ -1,7 +1,7 @@
 // The interface of image providers: one function turns a job into images. Steps in between, such as
 // polling, are the provider's own. The gateway does the HTTP, so that limits and timeouts are the
 // same for all.
-import type { UpstreamFailure } from '../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
 import type {
   ImageFormat,
   ImageMode,
@@ -88,7 +88,7 @@ export type ImageProvider = {
 export type ImageHttp = {
   readonly send: (call: ImageCall) => Promise<ImageReply>;
   /** Returns the events of a stream. They throw UpstreamBroken. */
-  readonly open: (call: ImageCall) => Promise<AsyncIterable<JsonObject> | FailedImageReply>;
+  readonly open: (call: ImageCall) => Promise<AsyncIterable<JsonObject> | FailedReply>;
 };
 
 export type ImageCall = {
@@ -105,20 +105,10 @@ export type ImageCall = {
   readonly headers: Readonly<Record<string, string>>;
   /** A function's pieces are sent one by one. */
   readonly body: string | (() => AsyncIterable<Buffer>) | null;
-  /** `json` returns the parsed value, `bytes` the raw body. */
+  /** The body of the answer: the parsed value, or the bytes as a Buffer. */
   readonly answer: 'json' | 'bytes';
   readonly answerBytesMax: number;
   readonly signal: AbortSignal;
 };
 
-export type ImageReply =
-  | { readonly kind: 'answer'; readonly body: unknown }
-  | { readonly kind: 'bytes'; readonly bytes: Buffer }
-  | FailedImageReply;
-
-type FailedImageReply = {
-  readonly kind: 'failure';
-  readonly failure: UpstreamFailure;
-  readonly body: unknown;
-  readonly requestSent: boolean;
-};
+export type ImageReply = { readonly kind: 'answer'; readonly body: unknown } | FailedReply;

@@ -1,6 +1,6 @@
 // The interface of HTTP providers: base URL, authentication and quirks as data and small pure
 // functions. The sandbox simulates their hosts.
-import type { UpstreamFailure } from '../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
 import type { UpstreamFormatName } from '../terms/format-name.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import type { ChatKindName } from '../terms/provider-kind.ts';
@@ -134,9 +134,4 @@ export type SandboxOptions = {
 export type SandboxReply =
   | { readonly kind: 'answer'; readonly body: JsonObject }
   | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array> }
-  | {
-      readonly kind: 'failure';
-      readonly failure: UpstreamFailure;
-      readonly body: JsonObject | null;
-      readonly requestSent: true;
-    };
+  | FailedReply;

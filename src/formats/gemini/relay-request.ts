@@ -40,7 +40,7 @@ export function relayRequest(
     const { parts, role } = content;
     return editFields(content, {
       // Vertex wants one, and knows no others: github.com/BerriAI/litellm/issues/32731 (read 2026-11-30).
-      role: userRoles.has(role ?? 'user') ? 'user' : role,
+      role: userRoles.has(String(role ?? 'user')) ? 'user' : role,
       parts: Array.isArray(parts) ? relayParts(parts, { checksSignatures, ignored }) : parts,
     });
   });

@@ -1,5 +1,6 @@
 // Makes one call of the chosen upstream, over HTTP or played by the sandbox. Failures have one
 // shape.
+import type { FailedReply } from '../../canonical/event.ts';
 import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';
@@ -9,7 +10,7 @@ import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { readPassed } from '../calling/read-reply.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { AnswerTo, FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
+import type { AnswerTo, UpstreamReply } from '../calling/upstream-call.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
 type Answered = Exclude<UpstreamReply, FailedReply>;

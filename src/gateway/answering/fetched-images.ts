@@ -1,13 +1,12 @@
 // A host in the operator's own network fetches no address of a client: it could reach what clients must
 // not, such as the metadata of a cloud. The gateway fetches the images, under its rules for them.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/event.ts';
 import { inlineImages, listUrlMedia, mediaNames } from '../../formats/url-media.ts';
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { stopped } from '../calling/failure.ts';
-import type { FailedReply } from '../calling/upstream-call.ts';
+import { stopped, unsent } from '../calling/failure.ts';
 import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
@@ -66,8 +65,4 @@ export async function withFetchedImages(
 
 function refused(message: string): FailedReply {
   return unsent(makeFailure(400, message));
-}
-
-function unsent(failure: UpstreamFailure): FailedReply {
-  return { kind: 'failure', failure, body: null, requestSent: false };
 }

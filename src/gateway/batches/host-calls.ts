@@ -1,11 +1,12 @@
 // Calls of a provider's batch API.
+import type { FailedReply } from '../../canonical/event.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls } from '../../providers/batches/host.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
-import type { FailedReply, UpstreamCall, UpstreamReply } from '../calling/upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
 

@@ -1,10 +1,10 @@
 // Gives a call the headers of its provider's credential: a token or a signature.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
 import { CredentialError } from '../../providers/credential.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { stopped } from './failure.ts';
-import type { FailedReply, UpstreamCall } from './upstream-call.ts';
+import { stopped, unsent } from './failure.ts';
+import type { UpstreamCall } from './upstream-call.ts';
 
 /**
  * Returns the call with the credential's headers, or the failure when there are none. Nothing was
@@ -15,7 +15,7 @@ export async function authorize<Stream extends boolean>(
   url: URL,
 ): Promise<UpstreamCall<Stream> | FailedReply> {
   const { provider, method = 'POST', service, headers, signal } = call;
-  if (signal.aborted) return unsent(stopped);
+  if (signal.aborted) return unauthorized(stopped);
   try {
     // No credential that is given pieces signs them.
     const body = typeof call.body === 'function' ? null : call.body;
@@ -26,23 +26,18 @@ export async function authorize<Stream extends boolean>(
       throw new CredentialError('the token is none that a header can hold', { isRefused: false });
     return { ...call, headers: { ...headers, ...own } };
   } catch (error) {
-    if (signal.aborted) return unsent(stopped);
+    if (signal.aborted) return unauthorized(stopped);
     const { code } = error as { readonly code?: unknown };
     // What the environment or a token's service says is not ours to get right.
     if (code === 'ERR_INVALID_URL' || code === 'UND_ERR_INVALID_ARG')
-      return unsent(makeFailure('connection', `the credential cannot be used: ${code}`));
+      return unauthorized(makeFailure('connection', `the credential cannot be used: ${code}`));
     if (!(error instanceof CredentialError)) throw error;
-    return unsent(makeFailure(error.isRefused ? 401 : 'connection', error.message));
+    return unauthorized(makeFailure(error.isRefused ? 401 : 'connection', error.message));
   }
 }
 
-function unsent(failure: UpstreamFailure): FailedReply {
-  return {
-    kind: 'failure',
-    failure: { ...failure, isUnauthorized: true },
-    body: null,
-    requestSent: false,
-  };
+function unauthorized(failure: UpstreamFailure): FailedReply {
+  return unsent({ ...failure, isUnauthorized: true });
 }
 
 function isSendable(value: string): boolean {

@@ -1,6 +1,6 @@
 // Translates errors of HTTP and the system into canonical failures. The messages are for the
 // operator.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 
 export const stopped = makeFailure('connection', 'the gateway stopped the request');
@@ -17,6 +17,11 @@ export const silent = makeFailure(
   'timeout',
   'the answer fell silent for longer than its timeouts allow',
 );
+
+/** Returns the reply to a call of which nothing was sent. */
+export function unsent(failure: UpstreamFailure): FailedReply {
+  return { kind: 'failure', failure, body: null, requestSent: false };
+}
 
 /**
  * Returns the failure behind an error of undici or the system. `hasAnswered`: the head of an answer

@@ -1,5 +1,5 @@
 // Types of a request to an upstream and its reply.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/event.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Credential } from '../../providers/credential.ts';
 
@@ -82,13 +82,4 @@ type StreamedAnswer = {
   readonly kind: 'stream';
   /** Throws UpstreamBroken when the stream ends early. Leaving the loop stops the upstream. */
   readonly chunks: AsyncIterable<Uint8Array>;
-};
-
-export type FailedReply = {
-  readonly kind: 'failure';
-  readonly failure: UpstreamFailure;
-  /** The upstream's body: parsed JSON, or text when it is no JSON; null when it did not answer. */
-  readonly body: unknown;
-  /** `false`: not a byte of the request was sent, so it cannot have been processed. */
-  readonly requestSent: boolean;
 };

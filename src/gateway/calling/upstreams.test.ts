@@ -10,15 +10,11 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import { readOwnAnswer } from '../../../tests/support/recordings.ts';
 import { until } from '../../../tests/support/until.ts';
 import * as local from '../../../tests/support/upstream.ts';
+import type { FailedReply } from '../../canonical/event.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { createUpstreams } from './upstreams.ts';
 import type { Upstreams } from './upstreams.ts';
-import type {
-  UpstreamCall,
-  FailedReply,
-  UpstreamReply,
-  UpstreamTimeouts,
-} from './upstream-call.ts';
+import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-call.ts';
 
 const timeouts: UpstreamTimeouts = {
   connect_ms: 5_000,

@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type {
+  ImageCall,
   ImageHttp,
   ImageJob,
   ImageJobFailed,
@@ -200,16 +201,11 @@ function failedStream(error: unknown): ImageJobFailed {
 
 /** Returns HTTP for image providers, over the same connection pools as all calls. */
 export function imageHttpOver(upstreams: Upstreams, trace: TraceContext | null): ImageHttp {
+  const sent = (call: ImageCall) => ({ ...call, trace, timeouts: call.provider.timeouts });
   return {
-    async send(call) {
-      const { timeouts } = call.provider;
-      const reply = await upstreams.send({ ...call, trace, timeouts, stream: false });
-      if (reply.kind === 'failure' || call.answer === 'json') return reply;
-      return { kind: 'bytes', bytes: reply.body as Buffer };
-    },
+    send: (call) => upstreams.send({ ...sent(call), stream: false }),
     async open(call) {
-      const { timeouts } = call.provider;
-      const reply = await upstreams.send({ ...call, trace, timeouts, stream: true });
+      const reply = await upstreams.send({ ...sent(call), stream: true });
       return reply.kind === 'failure' ? reply : readJsonEvents(reply.chunks, call.answerBytesMax);
     },
   };

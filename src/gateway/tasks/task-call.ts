@@ -1,6 +1,6 @@
 // Sends one request of a model that does not answer conversations, such as an embedding model. What fails
 // throws UpstreamBroken.
-import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readVendorError } from '../../formats/error-message.ts';
@@ -12,7 +12,7 @@ import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { withoutSecrets } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { FailedReply, UpstreamReply } from '../calling/upstream-call.ts';
+import type { UpstreamReply } from '../calling/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
 export type TaskCall = {

@@ -1,7 +1,8 @@
 // Black Forest Labs: submit a job, poll its state until the image is ready, then fetch the image
 // from the URL in the answer. One image a call. https://docs.bfl.ai/quick_start/generating_images
+import type { FailedReply } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { isObject } from '../../lib/json.ts';
+import { objectOf } from '../../lib/json.ts';
 import {
   failed,
   failedReply,
@@ -47,15 +48,12 @@ async function generateWithinDeadline(
     const signal = AbortSignal.any([job.signal, deadline.signal]);
     const result = await draw({ job, connection, signal });
     if (result.kind === 'images' || !deadline.signal.aborted || job.signal.aborted) return result;
-    return {
-      ...result,
-      failure: {
-        ...result.failure,
-        kind: 'timeout',
-        status: null,
-        message: 'the image was not ready in time',
-      },
-    };
+    const late = {
+      kind: 'timeout',
+      status: null,
+      message: 'the image was not ready in time',
+    } as const;
+    return { ...result, failure: { ...result.failure, ...late } };
   } finally {
     cancel();
   }
@@ -72,8 +70,7 @@ async function draw(task: ImageTask): Promise<ImageJobResult> {
   const { baseUrl } = task.connection.provider;
   const submitted = await submit(task);
   if (submitted.kind === 'failure') return failedReply(submitted);
-  const body = submitted.kind === 'answer' && isObject(submitted.body) ? submitted.body : {};
-  const address = readPollingAddress(body.polling_url, baseUrl);
+  const address = readPollingAddress(objectOf(submitted.body).polling_url, baseUrl);
   if (!address) return unreadable('the answer has no polling URL on the hosts of the provider');
   const polled = await pollUntilReady(task, address);
   if (polled.kind === 'failure') return polled;
@@ -108,7 +105,7 @@ function submit({ job, connection: { provider, http }, signal }: ImageTask): Pro
 
 type Polled = { readonly kind: 'ready'; readonly sample: unknown } | ImageJobFailed;
 
-async function pollUntilReady(task: ImageTask, { origin, path }: ProviderAddress): Promise<Polled> {
+async function pollUntilReady(task: ImageTask, address: ProviderAddress): Promise<Polled> {
   const { connection, signal, job } = task;
   const { provider, http } = connection;
   const headers = keyHeader(provider.apiKey);
@@ -116,37 +113,32 @@ async function pollUntilReady(task: ImageTask, { origin, path }: ProviderAddress
   for (let failures = 0; ; waitMs = Math.min(waitMs * 1.5, pollMaxMs)) {
     // An abort ends the sleep early; the next call then fails.
     await job.clock.sleep(waitMs, signal);
-    const call = {
+    const reply = await http.send({
       provider,
       method: 'GET',
-      origin,
-      path,
+      ...address,
       headers,
       body: null,
       answer: 'json',
+      answerBytesMax: stateBytesMax,
       signal,
-    } as const;
-    const reply = await http.send({ ...call, answerBytesMax: stateBytesMax });
+    });
     if (reply.kind === 'failure') {
       if (!isTransient(reply) || signal.aborted || ++failures >= consecutiveFailuresMax)
         return failedPoll(reply);
       continue;
     }
     failures = 0;
-    const state = readState(reply.kind === 'answer' ? reply.body : null);
+    const state = readState(reply.body);
     if (state.kind === 'ready') return state;
     if (state.kind === 'failed') return failed(state.failure);
   }
 }
 
 /** The request was accepted and billed, so a failed poll is not the client's fault. */
-function failedPoll(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFailed {
+function failedPoll(reply: FailedReply): ImageJobFailed {
   const { failure } = failedReply(reply);
-  const blamesClient =
-    failure.status === 400 ||
-    failure.status === 404 ||
-    failure.status === 413 ||
-    failure.status === 422;
+  const blamesClient = [400, 404, 413, 422].includes(failure.status ?? 0);
   const reported = blamesClient
     ? makeFailure('unreadable', `the state of the image could not be read: ${failure.message}`)
     : failure;
@@ -159,21 +151,17 @@ async function fetchResult(
   address: ProviderAddress,
 ): Promise<ImageJobResult> {
   for (let failures = 1; ; failures++) {
-    const call = {
+    const reply = await http.send({
       provider,
       method: 'GET',
       ...address,
       headers: { accept: 'image/*' },
       body: null,
-      signal,
-    } as const;
-    const reply = await http.send({
-      ...call,
       answer: 'bytes',
       answerBytesMax: imageAnswerBytesMax,
+      signal,
     });
-    if (reply.kind === 'bytes') return imagesOrFailure([reply.bytes], 1);
-    if (reply.kind === 'answer') return unreadable('the upstream sent JSON instead of an image');
+    if (reply.kind === 'answer') return imagesOrFailure([reply.body as Buffer], 1);
     // A delivery's status says nothing about the request, so the client must not be blamed.
     if (!isTransient(reply) || signal.aborted || failures >= consecutiveFailuresMax)
       return undelivered(reply);
@@ -181,15 +169,13 @@ async function fetchResult(
   }
 }
 
-function undelivered(reply: Extract<ImageReply, { kind: 'failure' }>): ImageJobFailed {
+function undelivered(reply: FailedReply): ImageJobFailed {
   if (reply.failure.kind !== 'status') return failed(reply.failure);
   return unreadable(`the finished image could not be fetched: ${reply.failure.message}`);
 }
 
 /** Returns true for a failure that a retry may cure: it says nothing about the image. */
-function isTransient({
-  failure: { status, kind },
-}: Extract<ImageReply, { kind: 'failure' }>): boolean {
+function isTransient({ failure: { status, kind } }: FailedReply): boolean {
   return status === null ? kind !== 'unreadable' : status === 429 || status >= 500;
 }
 

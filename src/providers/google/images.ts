@@ -31,7 +31,7 @@ export const googleImages: ImageProviderKind = {
       signal: job.signal,
     });
     if (reply.kind === 'failure') return failedReply(reply, readFailure);
-    return readAnswer(reply.kind === 'answer' ? reply.body : null);
+    return readAnswer(reply.body);
   },
 };
 

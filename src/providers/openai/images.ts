@@ -67,7 +67,7 @@ function imagesWith({
       const reply = await (partials ? open(call) : send(call));
       if (!('kind' in reply)) return readEvents(reply, job);
       if (reply.kind === 'failure') return failedReply(reply, readFailure);
-      return readAnswer(reply.kind === 'answer' ? reply.body : null, job);
+      return readAnswer(reply.body, job);
     },
   };
 }
