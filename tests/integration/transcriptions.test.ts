@@ -419,6 +419,9 @@ describe('hosts with forms of their own', () => {
     const untimed = [{ word: 'ruby' }];
     upstream.on(listenPath, answerJson(heard('ruby', untimed)));
     assert.equal((await ask(made, { ...silent, response_format: 'srt' })).status, 502);
+    upstream.on(listenPath, answerJson({ ...heard('', []), metadata: { duration: null } }));
+    const verbose = await ask(made, { ...silent, response_format: 'verbose_json' });
+    assert.deepEqual([verbose.json()['duration'], verbose.costMicros], [4, 400]);
     const error = { err_code: 'Bad Request', err_msg: 'failed to process audio: corrupt data' };
     for (const [status, model, expected] of [
       [400, 'nova-first', 400],
@@ -433,7 +436,7 @@ describe('hosts with forms of their own', () => {
       if (expected === 200) assert.equal(reply.headers['x-service-route'], 'second');
       if (expected === 400) assert.match(reply.error.message, /corrupt data/);
     }
-    assert.equal(await chargedMicros(made), 5 * 400);
+    assert.equal(await chargedMicros(made), 6 * 400);
   });
 
   test('Cohere must be told the language, and its text costs our own reading', async () => {
@@ -739,6 +742,8 @@ describe('what is refused', () => {
     ['response_format', { response_format: 'pdf' }],
     ['response_format', { response_format: 'srt', stream: 'true' }],
     ['stream', { stream: 'maybe' }],
+    ['temperature', { temperature: 'warm' }],
+    ['temperature', { temperature: '1.1' }],
   ] as const)
     test(`${param} as ${JSON.stringify(fields)}`, async () => {
       const reply = await ask(await newKey(), fields);

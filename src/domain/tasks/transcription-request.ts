@@ -57,7 +57,10 @@ export function parseTranscriptionRequest(
   const { fields: whole, ignored } = readFields(body);
   if (!upload) throw invalidRequest('file', 'file must be the audio, as a file of the form');
   if (upload.bytes === 0) throw invalidRequest('file', 'file is empty');
-  const { response_format: format = 'json', stream } = whole;
+  const { response_format: format = 'json', stream, temperature = '0' } = whole;
+  const heat = temperature.trim() === '' ? NaN : Number(temperature);
+  if (!(heat >= 0 && heat <= 1))
+    throw invalidRequest('temperature', 'temperature must be a number from 0 to 1');
   const isEvents = stream === 'true';
   if (isEvents && !['json', 'text', 'diarized_json'].includes(format))
     throw invalidRequest('response_format', `response_format ${format} cannot be streamed`);

@@ -211,13 +211,15 @@ function written(
       return { body: { text, ...notesOf(body), usage } };
     case 'verbose_json':
     case 'diarized_json': {
-      const name = task === 'translations' ? 'translate' : 'transcribe';
-      const language = body.language ?? request.fields.language;
       const told = {
+        task: task === 'translations' ? 'translate' : 'transcribe',
         ...body,
+        language: body.language ?? request.fields.language,
+        duration: typeof body.duration === 'number' ? body.duration : secondsOf(request),
         ...(request.format === 'diarized_json' && { segments: speakersOf(body) }),
+        usage,
       };
-      return { body: { task: name, duration: secondsOf(request), ...told, language, usage } };
+      return { body: told };
     }
   }
 }
