@@ -689,6 +689,20 @@ test('a verbosity is left out for OpenAI’s models that know none, on both stra
     }
 });
 
+test('parallel calls are neither asked for nor forbidden in Chat where OpenAI’s model calls one by one', () => {
+  const fields = { ...tools.chat({ type: 'object' }), parallel_tool_calls: true };
+  for (const [client, body] of [
+    ['chat', fields],
+    ['responses', { ...tools.responses({ type: 'object' }), parallel_tool_calls: true }],
+  ] as const)
+    for (const model of ['o4-mini', 'gpt-4.1']) {
+      const written = sent({ client, upstream: 'chat' }, body, { model, isOpenAi: true });
+      const isTaken = model === 'gpt-4.1';
+      assert.equal(written.body.parallel_tool_calls, isTaken ? true : undefined, client);
+      assert.deepEqual(written.ignored, isTaken ? [] : ['parallel_tool_calls']);
+    }
+});
+
 test('Mistral gets roles only in an order that it takes', () => {
   const system = { role: 'system', content: 'Be brief.' };
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };

@@ -67,6 +67,14 @@ export function refusesVerbosity(verbosity: unknown, upstreamModel: string): boo
   return isKnown && (verbosity ?? 'medium') !== 'medium' && !takesVerbosity(upstreamModel);
 }
 
+/**
+ * Returns true when OpenAI's Chat refuses `parallel_tool_calls`: these models call one tool at a time.
+ * github.com/tensorzero/tensorzero/issues/2805 (read 2026-11-30)
+ */
+export function callsOneByOne(upstreamModel: string): boolean {
+  return /^o\d/.test(idOf(upstreamModel));
+}
+
 /** The efforts of models whose vendors document others, by the model's name. */
 const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly Effort[]])[] = [
   // api-docs.deepseek.com/guides/thinking_mode (read 2026-11-21).

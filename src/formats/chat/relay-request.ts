@@ -9,7 +9,7 @@ import {
   refusedSampling,
   takesStops,
 } from '../model-abilities.ts';
-import { fitKnownEffort, refusesVerbosity } from '../openai-models.ts';
+import { callsOneByOne, fitKnownEffort, refusesVerbosity } from '../openai-models.ts';
 import { relayHistory } from './foreign-history.ts';
 import { hostTable } from './host-fields.ts';
 import { readAllowedTools, readStopSequences } from './read-request.ts';
@@ -77,6 +77,8 @@ function fitToModel(
   else leaveOutFields(upstream, ['reasoning_effort'], isHonoured ? [] : ignored);
   leaveOutProbabilities(upstream, ['logprobs', 'top_logprobs', 'logit_bias'], effort, target);
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
+  if (target.isOpenAi && callsOneByOne(target.model))
+    leaveOutFields(upstream, ['parallel_tool_calls'], ignored);
   if (target.isOpenAi && refusesVerbosity(upstream.verbosity, target.model))
     leaveOutFields(upstream, ['verbosity'], ignored);
 }

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { FittedSchema } from '../fit-schema.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling, takesStops } from '../model-abilities.ts';
-import { fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
+import { callsOneByOne, fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
 import { tierField } from '../service-tiers.ts';
 import { mendSchema } from '../mend-schema.ts';
 import { fitOpenAiParameters, fitOpenAiSchema } from '../openai-schema.ts';
@@ -97,10 +97,14 @@ function writeTools(
   ignored: Set<string>,
 ): JsonObject | null {
   if (tools.length === 0) return null;
+  const takesParallel = !(target.isOpenAi && callsOneByOne(target.model));
+  if (parallelToolCalls && !takesParallel) ignored.add('parallel_tool_calls');
   return {
     tools: tools.map((tool) => writeTool(tool, target, ignored)),
     ...(toolChoice ? { tool_choice: writeToolChoice(toolChoice, tools) } : null),
-    ...(parallelToolCalls === null ? null : { parallel_tool_calls: parallelToolCalls }),
+    ...(parallelToolCalls !== null && takesParallel
+      ? { parallel_tool_calls: parallelToolCalls }
+      : null),
   };
 }
 

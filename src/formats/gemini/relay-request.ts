@@ -1,6 +1,6 @@
 // The straight path for a request: the client's body with a limited output, without what the path has
 // put into it, and without other vendors' signatures, which Google would refuse.
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
 import { base64Source } from '../../canonical/media-type.ts';
 import { editAt, editFields, editItems } from '../edit-json.ts';
 import { destinationOf } from '../destination.ts';
@@ -40,7 +40,7 @@ export function relayRequest(
     const { parts, role } = content;
     return editFields(content, {
       // Vertex wants one, and knows no others: github.com/BerriAI/litellm/issues/32731 (read 2026-11-30).
-      role: userRoles.has(String(role ?? 'user')) ? 'user' : role,
+      role: userRoles.has(textOf(role) || 'user') ? 'user' : role,
       parts: Array.isArray(parts) ? relayParts(parts, { checksSignatures, ignored }) : parts,
     });
   });
