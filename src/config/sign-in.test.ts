@@ -57,6 +57,12 @@ test('invalid settings are refused with a remedy and without the password', () =
   ])[] = [
     ['smtp: { url: "http://me:hush@mail", from: a@b.c }', {}, /smtp\.url.* must be like smtp:/s],
     ['smtp: { url: "smtp://mail" }', {}, /smtp\.from/],
+    ['smtp: { url: "smtp://me:hush@mail:465", from: a@b.c }', {}, /smtp\.url.* begin with smtps:/s],
+    [
+      'smtp: { url: "smtps://me:hush@mail:587", from: a@b.c }',
+      {},
+      /smtp\.url.* begin with smtps:/s,
+    ],
     ['log: {}', { SMTP_URL: 'smtp://me:hush@mail' }, /SMTP_FROM.* must be the address/s],
     ['log: {}', { SMTP_URL: 'hush', SMTP_FROM: 'a@b.c' }, /SMTP_URL.* must be like/s],
     [

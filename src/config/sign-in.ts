@@ -12,13 +12,20 @@ export function resolveSmtp({ fields, faultAt }: FieldValues, env: Environment):
   const url = env['SMTP_URL'] || fields.smtp?.url;
   const from = env['SMTP_FROM'] || fields.smtp?.from;
   if (url === undefined) return null;
+  const field = env['SMTP_URL'] ? 'SMTP_URL' : ['smtp', 'url'];
   if (!isMailAddress(url)) {
-    throw faultAt(env['SMTP_URL'] ? 'SMTP_URL' : ['smtp', 'url'], {
+    throw faultAt(field, {
       problem:
         'must be like smtp://user:password@host:587 or smtps://user:password@host:465; got something else (not shown, it may hold a password)',
       remedy: 'Write a password with special characters percent-encoded: %40 for an @.',
     });
   }
+  const { protocol, port } = new URL(url);
+  if ((port === '465' && protocol === 'smtp:') || (port === '587' && protocol === 'smtps:'))
+    throw faultAt(field, {
+      problem: 'must begin with smtps:// for port 465, and with smtp:// for port 587',
+      remedy: 'Port 465 is encrypted from the start; port 587 switches to TLS.',
+    });
   if (from === undefined || !/[^\s@<>]@[^\s@<>]+>?$/u.test(from)) {
     throw faultAt('SMTP_FROM', {
       problem: 'must be the address that e-mails come from, beside SMTP_URL',
