@@ -150,7 +150,10 @@ export function checkOrigin({ gateway }: ManagementContext) {
         ? site === 'cross-site' || site === 'same-site'
         : !isOurs(origin, request, publicOrigin);
     if (isForeign)
-      throw new ApiError('not_permitted', 'This request came from the page of another site.');
+      throw new ApiError(
+        'not_permitted',
+        'This request came from the page of another site. If this page is the dashboard, behind a proxy for example, set `server.public_url` to its address.',
+      );
     next();
   };
 }

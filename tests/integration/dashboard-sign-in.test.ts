@@ -243,6 +243,7 @@ testOn('sqlite', 'a page of another site cannot sign anybody in or out', async (
     const body = { email, password };
     const reply = await visitor(gateway).send('POST', '/auth/sign-in', { body, headers });
     assert.deepEqual([reply.status, reply.error.code], [403, 'not_permitted']);
+    assert.match(reply.error.message, /set `server\.public_url` to its address/);
   }
 });
 
