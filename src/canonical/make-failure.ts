@@ -9,3 +9,11 @@ export function makeFailure(
     ? { kind: 'status', status: what, message, retryAfterSeconds: null }
     : { kind: what, status: null, message, retryAfterSeconds: null };
 }
+
+/**
+ * Returns a 403 that is about one request, not about the credential. As a refused credential it would take the
+ * route out of use for all, so it becomes a proxy's error, 502.
+ */
+export function refusedOne(failure: UpstreamFailure): UpstreamFailure {
+  return failure.status === 403 ? { ...failure, status: 502, isCausedByAccount: true } : failure;
+}

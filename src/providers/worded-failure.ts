@@ -1,4 +1,5 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
+import { refusedOne } from '../canonical/make-failure.ts';
 import { failedBase, readErrorMessage, readErrorStatus } from '../formats/error-message.ts';
 import { objectOf } from '../lib/json.ts';
 
@@ -7,7 +8,7 @@ type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 /**
  * Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors.
  * When OpenRouter fails after it has begun to answer, and whenever MiniMax does, only the body has the
- * status of the error.
+ * status of the error. By then OpenRouter has taken the credential.
  */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },
@@ -21,5 +22,6 @@ export function wordedFailure(
     ...(status !== null && { kind: 'status', status }),
     message: readErrorMessage(body) ?? failure.message,
   };
-  return readFailure?.(worded, body) ?? worded;
+  const read = readFailure?.(worded, body) ?? worded;
+  return status === null ? read : refusedOne(read);
 }

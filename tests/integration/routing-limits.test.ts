@@ -11,7 +11,14 @@ import { type Tuning, usualTuning } from '../../src/config/tuning.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { endpointOf, servedBy, startTwoRoutes, type TwoRoutes } from '../support/two-routes.ts';
 import { until } from '../support/until.ts';
-import { answerInParts, answerStatus, holdBack, type Script } from '../support/upstream.ts';
+import {
+  answerInParts,
+  answerJson,
+  answerSse,
+  answerStatus,
+  holdBack,
+  type Script,
+} from '../support/upstream.ts';
 
 const content = { text: 'one two three four', tokens: { input: 10, output: 3 } };
 const answer = answerContent('chat', content);
@@ -208,6 +215,29 @@ test('a refused credential alerts the operator, and its route is skipped for a w
   await clock.advance(skippedMs);
   two.play('chat', [answer]);
   assert.equal(servedBy(await send())[0], 'first');
+});
+
+test('what one request can cause takes no route from others', async (t) => {
+  const { two, send, openStream } = await start(t, {}, { failuresMax: 3 });
+  const forbidden = { error: { message: 'Forbidden', code: 403 } };
+  const page = { status: 403, headers: { 'content-type': 'text/html' } };
+  const causes: readonly (readonly [string, times: number, Script, stream?: boolean])[] = [
+    ['a model that is not there', 4, answerStatus(404)],
+    ['a page of a firewall', 4, answerJson('<html>Blocked</html>', page)],
+    ['a 403 under status 200', 4, answerJson(forbidden)],
+    ['a 403 in a stream', 4, answerSse([{ data: forbidden }]), true],
+    ['a single 403', 1, answerStatus(403)],
+  ];
+  for (const [name, times, script, stream = false] of causes) {
+    two.play('chat', [script], [answerContent('chat', content)]);
+    for (let sent = 0; sent < times; sent++)
+      if (stream) await text(await openStream());
+      else assert.equal(servedBy(await send())[0], 'second', name);
+    assert.deepEqual(two.calls(), [times, times], name);
+    two.play('chat', [answer]);
+    assert.equal(servedBy(await send())[0], 'first', name);
+    two.calls();
+  }
 });
 
 test('a fallback’s answer is not cached while the first route is out of use either', async (t) => {

@@ -10,7 +10,7 @@ import { readOnMs } from '../active-runs.ts';
 import { endingOf } from '../audience.ts';
 import type { FailedCall } from '../calling/failed-call.ts';
 import { callUpstream } from './call-upstream.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, refusedOne } from '../../canonical/make-failure.ts';
 import { unaffordable } from '../calling/failure.ts';
 import { HoldGrowth } from '../charging/hold-growth.ts';
 import type { Charge } from '../charging/open-hold.ts';
@@ -119,8 +119,8 @@ function brokenOff({ called, pipe, output }: Relay, failure: UpstreamFailure): F
   const { kind } = called.call.attempt.route;
   return {
     kind: 'failure',
-    // As of a whole answer.
-    failure: kind.readFailure?.(failure, null) ?? failure,
+    // As of a whole answer. The credential was taken when the stream began.
+    failure: refusedOne(kind.readFailure?.(failure, null) ?? failure),
     requestSent: true,
     hasStreamed: true,
     progress: pipe.progress,

@@ -3,6 +3,7 @@
 // one request at a time probes it until one succeeds. There are no timers: the state is computed when
 // asked for. All threads of the process share the records.
 import { LRUCache } from 'lru-cache';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
 import type { RequestListener } from '../../events/request-listener.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -17,11 +18,13 @@ import {
   type SharedHealth,
 } from './shared-health.ts';
 
+type Reason = 'failures' | 'refused';
+
 export type RouteState = RouteName & {
   /** `probing`: its time is over, and one request at a time tries it. */
   readonly state: 'in-use' | 'ejected' | 'probing';
   /** Why it was last taken out of use. */
-  readonly reason: 'failures' | 'refused' | null;
+  readonly reason: Reason | null;
   /** Since the start of the process. */
   readonly calls: number;
   readonly failures: number;
@@ -129,7 +132,7 @@ export class RouteHealth implements RequestListener {
     if (!('call' in event) || event.call.baseUrl === null) return;
     if (event.type === 'call-begun') this.begin(event.call);
     else if (event.type === 'first-byte') this.noteAnswer(event.call);
-    else this.end(event.call, event.ending);
+    else this.end(event.call, event.ending, event.failure);
   }
 
   /** Notes that a request is sent. */
@@ -153,7 +156,8 @@ export class RouteHealth implements RequestListener {
     });
   }
 
-  end(route: RouteName, ending: CallEnding): void {
+  /** What one request can cause must not take the route from all. */
+  end(route: RouteName, ending: CallEnding, failure: UpstreamFailure | null = null): void {
     this.#change(route, (record) => {
       const wasProbe = record.isProbed && this.#isDue(record);
       record.isProbed = false;
@@ -165,16 +169,13 @@ export class RouteHealth implements RequestListener {
           return;
         case 'bad':
           record.failures += 1;
-          record.failuresInRow += 1;
-          if (
-            wasProbe ||
-            (record.ejectedUntilMs === null && record.failuresInRow >= this.#options.failuresMax)
-          )
-            this.#eject(record, 'failures');
+          if (!failure?.isCausedByAccount) this.#noteFailure(record, wasProbe, 'failures');
           return;
         case 'refused':
           record.refusals += 1;
-          this.#eject(record, 'refused');
+          // It may be about the request, too.
+          if (failure?.status === 403) this.#noteFailure(record, wasProbe, 'refused');
+          else this.#eject(record, 'refused', this.#options.ejectionCapMs);
           return;
         case 'unknown':
       }
@@ -215,14 +216,17 @@ export class RouteHealth implements RequestListener {
     return restMs <= 0 || restMs > this.#options.ejectionCapMs;
   }
 
-  #eject(record: HealthRecord, reason: 'failures' | 'refused'): void {
-    const { ejectionMs, ejectionCapMs, nowMs } = this.#options;
-    const lengthMs =
-      reason === 'refused'
-        ? ejectionCapMs
-        : Math.min(ejectionMs * 2 ** record.ejections, ejectionCapMs);
+  #noteFailure(record: HealthRecord, wasProbe: boolean, reason: Reason): void {
+    const { failuresMax, ejectionMs, ejectionCapMs } = this.#options;
+    record.failuresInRow += 1;
+    const isOften = record.failuresInRow >= failuresMax;
+    if (wasProbe || (record.ejectedUntilMs === null && isOften))
+      this.#eject(record, reason, Math.min(ejectionMs * 2 ** record.ejections, ejectionCapMs));
+  }
+
+  #eject(record: HealthRecord, reason: Reason, lengthMs: number): void {
     record.ejections += 1;
-    record.ejectedUntilMs = nowMs() + lengthMs;
+    record.ejectedUntilMs = this.#options.nowMs() + lengthMs;
     record.reason = reason;
   }
 
@@ -285,7 +289,7 @@ type HealthRecord = {
   ejections: number;
   ejectedUntilMs: number | null;
   isProbed: boolean;
-  reason: 'failures' | 'refused' | null;
+  reason: Reason | null;
 };
 
 /** Where a record has tokens, then milliseconds, behind the members of `HealthRecord`. */

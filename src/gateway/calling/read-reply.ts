@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../../canonical/event.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { failedBase } from '../../formats/error-message.ts';
 import { isObject, parseJson } from '../../lib/json.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, refusedOne } from '../../canonical/make-failure.ts';
 import { first, readRetryAfterSeconds, type AnswerHeaders } from '../../lib/retry-after.ts';
 import type { PassedLine } from '../request.ts';
 import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
@@ -124,18 +124,15 @@ function bodyOf(bytes: Buffer, isTooDeep = false): unknown {
 
 /**
  * Describes an error by its status. The wire format later finds the message in the body. A 403 with a
- * page comes from a firewall before the provider, which dislikes one request: as a refused credential
- * it would take the route out of use for all. It becomes a proxy's error, 502.
+ * page comes from a firewall before the provider, which dislikes one request.
  */
 function statusFailure(head: AnswerHead, nowMs: number): UpstreamFailure {
   const retryAfterSeconds = readRetryAfterSeconds(head.headers, nowMs);
   const said = describeStatus(head);
-  const isPage = head.status === 403 && contentType(head.headers) === 'text/html';
-  const [status, message] = isPage
-    ? [502, `${said}, with a page: a firewall before the provider refuses the request`]
-    : [head.status, said];
-  const cause = isPage && { isCausedByAccount: true };
-  return { ...makeFailure(status, message), retryAfterSeconds, ...cause };
+  const failure = { ...makeFailure(head.status, said), retryAfterSeconds };
+  if (head.status !== 403 || contentType(head.headers) !== 'text/html') return failure;
+  const message = `${said}, with a page: a firewall before the provider refuses the request`;
+  return refusedOne({ ...failure, message });
 }
 
 /**
