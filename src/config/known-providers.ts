@@ -127,7 +127,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
       batches: 'mistral',
       speech: 'mistral',
       transcription: {
-        only: ['language', 'temperature', 'timestamp_granularities'],
+        only: ['language', 'temperature'],
         lacksFormats: true,
         lacksTranslations: true,
         lacksStreams: true,

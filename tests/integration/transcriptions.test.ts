@@ -197,6 +197,15 @@ describe('a model billed by the minute', () => {
     assert.deepEqual(reply.json()['languages'], languages);
   });
 
+  test('costs the seconds of a host that counts their parts, and tokens beside them', async () => {
+    const usage = { seconds: 3.2, input_tokens: 83, output_tokens: 30, cost: 0.0005 };
+    upstream.on(openAiPath, answerJson({ text, usage }));
+    const costs = ['seconds', 'tokens'].map(
+      async (model) => (await ask(await newKey(), { model })).costMicros,
+    );
+    assert.deepEqual(await Promise.all(costs), [400, 113]);
+  });
+
   test('whose host counts nothing costs our own reading of the file', async () => {
     upstream.on(openAiPath, answerJson({ text }));
     const made = await newKey();
@@ -264,10 +273,16 @@ describe('a model billed by the minute', () => {
   test('at Mistral its own count of seconds is charged', async () => {
     const usage = { prompt_audio_seconds: 3, prompt_tokens: 3, total_tokens: 389 };
     upstream.on('/mistral/v1/audio/transcriptions', answerJson({ text, segments, usage }));
-    const fields = { model: 'voxtral-mini-transcribe-3', prompt: 'Ruby', response_format: 'srt' };
+    const fields = {
+      model: 'voxtral-mini-transcribe-3',
+      prompt: 'Ruby',
+      response_format: 'verbose_json',
+      'timestamp_granularities[]': 'word',
+    };
     const { reply, asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
     assert.equal(reply.costMicros, 300);
-    assert.equal(reply.headers['x-service-ignored'], 'prompt');
+    // It refuses to time words.
+    assert.equal(reply.headers['x-service-ignored'], 'prompt, timestamp_granularities');
     assert.deepEqual(formOf(asked[0]!.text), {
       model: 'voxtral-mini-transcribe-3',
       'timestamp_granularities[]': 'segment',
@@ -800,6 +815,11 @@ describe('with a test key', () => {
     assert.equal(reply.json()['text'], 'The sandbox heard 4 seconds of audio.');
     assert.equal(reply.costMicros, 400);
     assert.match((await ask(made, { response_format: 'srt' })).text, /--> 00:00:04,000/);
+    const diarized = { response_format: 'diarized_json' };
+    const told = await ask(made, { ...diarized, model: 'nova-3-diarize' });
+    const { segments: said } = told.json<{ segments: { speaker: string; id: string }[] }>();
+    assert.deepEqual([said[0]!.speaker, said[0]!.id, told.costMicros], ['A', 'seg_0', 400]);
+    assert.equal((await ask(made, { ...diarized, model: 'nova-3' })).status, 400);
     const streamed = await ask(made, { stream: 'true', model: 'tokens' });
     assert.equal(streamed.costMicros, 50);
   });

@@ -157,18 +157,16 @@ function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
 function counted(
   route: TaskRoute<TranscriptionHost>,
   { request, size, isByUnit }: Calling<TranscriptionRequest>,
-  { text, usage, spokenSeconds }: Transcript,
+  { text, seconds, tokens, spokenSeconds }: Transcript,
 ): { readonly count: Count; readonly isEstimate: boolean } {
   if (!isByUnit) {
-    if (usage?.kind !== 'tokens' || usage.inputTokens === 0)
-      return { count: size.likely, isEstimate: true };
-    const outputTokens = usage.outputTokens || tokensFromBytes(utf8Length(text));
-    return { count: { ...usage, outputTokens }, isEstimate: outputTokens !== usage.outputTokens };
+    if (!tokens?.inputTokens) return { count: size.likely, isEstimate: true };
+    const outputTokens = tokens.outputTokens || tokensFromBytes(utf8Length(text));
+    return { count: { ...tokens, outputTokens }, isEstimate: outputTokens !== tokens.outputTokens };
   }
-  const seconds = usage?.kind === 'seconds' ? usage.seconds : 0;
   const ownSeconds = Math.max(secondsOf(request), spokenSeconds);
   const units = Math.max(seconds || ownSeconds, secondsMinAt(route));
-  return { count: { units }, isEstimate: seconds === 0 };
+  return { count: { units }, isEstimate: !seconds };
 }
 
 /** What a model may tell of its text. */

@@ -58,10 +58,6 @@ export type TranscriptionHost = {
 export const lacksTranslations: TranscriptionHost['lacks'] = ({ task }) =>
   task === 'translations' ? 'translations' : null;
 
-type TranscriptionUsage =
-  | { readonly kind: 'seconds'; readonly seconds: number }
-  | ({ readonly kind: 'tokens' } & TokenCounts);
-
 type Segment = { readonly start: number; readonly end: number; readonly text: string };
 
 /** What all hosts call the same. */
@@ -71,8 +67,10 @@ export type Transcript = {
   readonly segments: readonly Segment[] | null;
   /** When its last word ends, rounded up; 0: it tells no words. */
   readonly spokenSeconds: number;
-  /** null: the host counts nothing. */
-  readonly usage: TranscriptionUsage | null;
+  /** Whole seconds of audio that the host counts. null: it does not. */
+  readonly seconds: number | null;
+  /** null: the host counts none. */
+  readonly tokens: TokenCounts | null;
 };
 
 /** Returns null for an answer that is none. */
@@ -87,7 +85,8 @@ export function readTranscript(body: JsonObject): Transcript | null {
     text,
     segments: isTimed ? (list as readonly Segment[]) : null,
     spokenSeconds: readTokenCount(Math.ceil(end)) ?? 0,
-    usage: readUsage(objectOf(usage), duration),
+    seconds: readSeconds(objectOf(usage), duration),
+    tokens: readTokenCounts(objectOf(usage).input_tokens, objectOf(usage).output_tokens),
   };
 }
 
@@ -98,14 +97,11 @@ function readSegment(segment: unknown): Segment | null {
     : null;
 }
 
-/** Mistral counts tokens, too, but bills by its whole seconds. */
-function readUsage(usage: JsonObject, duration?: unknown): TranscriptionUsage | null {
-  const seconds = readTokenCount(usage.prompt_audio_seconds ?? usage.seconds);
-  if (seconds !== null) return { kind: 'seconds', seconds };
-  const tokens = readTokenCounts(usage.input_tokens, usage.output_tokens);
-  if (tokens) return { kind: 'tokens', ...tokens };
-  const length = typeof duration === 'number' ? readTokenCount(Math.ceil(duration)) : null;
-  return length === null ? null : { kind: 'seconds', seconds: length };
+/** In the usage or beside it. Mistral has a name of its own, and OpenRouter counts parts of seconds. */
+function readSeconds(usage: JsonObject, duration: unknown): number | null {
+  const told = [usage.prompt_audio_seconds, usage.seconds, duration];
+  const seconds = told.find((value) => typeof value === 'number');
+  return seconds === undefined ? null : readTokenCount(Math.ceil(seconds));
 }
 
 type Word = {
