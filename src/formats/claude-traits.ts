@@ -52,12 +52,16 @@ const foreignTraits: ClaudeTraits = {
   cachedTokensMin: null,
 };
 
+/** Kimi takes efforts, too: github.com/NousResearch/hermes-agent/pull/67606 (read 2026-11-30). */
+const kimiTraits: ClaudeTraits = { ...foreignTraits, thinking: 'both', xhighEffort: true };
+
 /**
  * Example: `claudeTraits('claude-haiku-4-5-20251001')`: budgets, temperature or top_p, no system
  * messages in the conversation.
  */
 export function claudeTraits(upstreamModel: string): ClaudeTraits {
-  if (!upstreamModel.includes('claude')) return foreignTraits;
+  if (!upstreamModel.includes('claude'))
+    return upstreamModel.includes('kimi') ? kimiTraits : foreignTraits;
   const { family, version } = readClaudeId(upstreamModel);
   const offWord = offWordOf(family, version);
   return {

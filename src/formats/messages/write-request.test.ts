@@ -237,7 +237,9 @@ const reasonings: [
   ['claude-opus-5-5', { effort: 'none', budgetTokens: null }, undefined, 'low'],
   ['claude-opus-4-8', { effort: 'none', budgetTokens: null }, undefined, 'low'],
   ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, summarized, 'max'],
-  ['kimi-k2', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
+  ['MiniMax-M3', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
+  ['kimi-k3', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
+  ['kimi-k3', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
 ];
 
 for (const [model, reasoning, thinking, effort] of reasonings) {
