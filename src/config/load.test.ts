@@ -283,9 +283,12 @@ describe('providers', () => {
     });
   });
 
-  test('a markup below 1 causes a warning', () => {
-    const { warnings } = load('pricing: { markup: 0.9 }').config;
-    assert.match(warnings.join(), /pricing\.markup is 0\.9/);
+  test('a markup that is a loss or a percentage, and a public address with a path, cause a warning', () => {
+    const warned = (text: string) => load(text).config.warnings.join();
+    assert.match(warned('pricing: { markup: 0.9 }'), /pricing\.markup is 0\.9/);
+    assert.match(warned('pricing: { markup: 20 }'), /pay 20 times/);
+    assert.match(warned('server: { public_url: "https://h/gate" }'), /at the root of a host name/);
+    assert.equal(warned('server: { public_url: "https://h/" }\npricing: { markup: 2 }'), '');
   });
 });
 

@@ -133,6 +133,7 @@ function resolveConfig(
     dataDir,
     warnings: [
       ...emptyFileWarnings(file),
+      ...pathWarnings(server.public_url),
       ...markupWarnings(fields.pricing.markup),
       ...stripeWarnings(fields.stripe),
       ...searchWarnings(values, providers),
@@ -289,9 +290,18 @@ function emptyFileWarnings(file: ConfigFileText | null): string[] {
 }
 
 function markupWarnings(markup: number): string[] {
-  return markup < 1
-    ? [`pricing.markup is ${markup}: accounts pay less than the providers charge.`]
+  if (markup < 1)
+    return [`pricing.markup is ${markup}: accounts pay less than the providers charge.`];
+  return markup > 10
+    ? [
+        `pricing.markup is ${markup}: accounts pay ${markup} times what the providers charge. 1.2 adds 20 %.`,
+      ]
     : [];
+}
+
+function pathWarnings(publicUrl: string | null): string[] {
+  if (publicUrl === null || new URL(publicUrl).pathname === '/') return [];
+  return ['server.public_url has a path: the dashboard works only at the root of a host name.'];
 }
 
 function deepFreeze<T>(value: T): T {

@@ -9,6 +9,14 @@ test('telemetry is off without an address', () => {
   assert.equal(load('telemetry: { headers: { token: a } }\n'), null);
 });
 
+test('an address with the path of a signal is the base of both', () => {
+  const { traces, metrics } = load('telemetry: { endpoint: "http://c:4318/v1/traces" }\n')!;
+  assert.deepEqual(
+    [traces?.url, metrics?.url],
+    ['http://c:4318/v1/traces', 'http://c:4318/v1/metrics'],
+  );
+});
+
 test('the file and the standard variables are one; the variables go first', () => {
   const yaml =
     'telemetry:\n  endpoint: http://file:4318/\n  headers: { X-Key: a, x-other: "${OTHER}" }\n';

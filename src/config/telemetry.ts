@@ -65,9 +65,13 @@ function baseOf(sources: SettingSources, written: string | undefined): string | 
   return written === undefined ? null : checked(sources, ['telemetry', 'endpoint'], written);
 }
 
-/** The base gets the path of its signal; an address of one signal is taken as it is. */
+/**
+ * The base gets the path of its signal, in place of one that it has; an address of one signal is taken
+ * as it is.
+ */
 function ownPath(base: string | null, signal: Signal): string | null {
-  return base === null ? null : `${withoutTrailing(base, '/')}/v1/${signal}`;
+  if (base === null) return null;
+  return `${withoutTrailing(base, '/').replace(/\/v1\/(?:traces|metrics)$/, '')}/v1/${signal}`;
 }
 
 type SettingPath = string | readonly ['telemetry', string];
