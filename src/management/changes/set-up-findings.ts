@@ -41,11 +41,11 @@ const namedModels = 6;
 
 /** Returns warnings about the configuration. */
 export function examineConfig(config: Config, catalog: Catalog, nowMs: number): readonly Finding[] {
-  const { server, metrics, signup, smtp, stripe, test_mode: testMode } = config;
+  const { server, metrics, signup, smtp, oidc, stripe, test_mode: testMode } = config;
   const gaps: readonly (readonly [isFound: boolean, what: string, remedy: string])[] = [
     [
-      server.public_url === null && (stripe !== null || smtp !== null),
-      'Links in mails and payments need the address of this gateway, and it is not set.',
+      server.public_url === null && (stripe !== null || smtp !== null || oidc !== null),
+      'Links in mails, payments and single sign-on need the address of this gateway, and it is not set.',
       'Set server.public_url.',
     ],
     [
