@@ -25,6 +25,8 @@ export function withKind(value: unknown): unknown {
  */
 export function toChatTool(tool: unknown): unknown {
   if (!isObject(tool) || kindOf(tool) !== null) return withKind(tool);
+  // Google's search, as clients of Gemini send it through Chat.
+  if (isObject(tool.googleSearch ?? tool.google_search)) return { type: 'web_search' };
   const { type, name, description, input_schema, format, strict, ...rest } = tool;
   const { parameters = input_schema, ...others } = rest;
   // Google's own tools, such as `{"googleSearch": {}}`, are nothing but their kind.

@@ -162,6 +162,39 @@ test('OpenAI’s SDK reads the stream, and its output can be sent back', async (
 const searchWith = (fields: object) =>
   ask({ model: 'on-messages', tools: [{ type: 'web_search', ...fields }] });
 
+test('Chat’s clients ask for a search with a tool of another format or host, too', async () => {
+  for (const tool of [
+    { type: 'web_search' },
+    { type: 'web_search_preview', search_context_size: 'low' },
+    { type: 'web_search', web_search: { enable: true } },
+    { type: 'openrouter:web_search', parameters: { max_results: 3 } },
+    { googleSearch: {} },
+    { google_search: {} },
+  ]) {
+    play('on-chat', searchTurn('towers'), answerTurn);
+    const own = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+    for (const tools of [[tool], [own, tool]]) {
+      const body = { model: 'on-chat', tools, messages: [{ role: 'user', content: 'How high?' }] };
+      const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
+      assert.equal(reply.costMicros, costOf(2, 1), reply.text);
+      assert.equal(reply.headers['x-service-ignored'], undefined);
+      const sent = (asked[0]!.body as { tools: { function: { name: string } }[] }).tools;
+      const names = tools.length > 1 ? ['f', 'web_search'] : ['web_search'];
+      assert.deepEqual(columnOf(columnOf(sent, 'function'), 'name'), names);
+      play('on-chat', searchTurn('towers'), answerTurn);
+    }
+    const several = {
+      model: 'on-chat',
+      n: 2,
+      tools: [tool],
+      messages: [{ role: 'user', content: 'Hi' }],
+    };
+    play('on-chat', answerTurn);
+    const left = await gateway.post('/v1/chat/completions', { key, body: several });
+    assert.equal(left.headers['x-service-ignored'], 'tools[0]');
+  }
+});
+
 test('the domains of a filter limit what is searched and found', async () => {
   const urls = ['https://www.example.com/a', 'https://example.org/b', 'https://notexample.com/c'];
   const results = urls.map((url) => ({ ...page, url }));

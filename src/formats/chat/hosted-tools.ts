@@ -5,7 +5,7 @@ import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.t
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { readPages, searchFunctionAt } from '../search-options.ts';
-import { readSearchTool } from './web-search.ts';
+import { isSearchTool, listedSearch, readSearchTool } from './web-search.ts';
 import { writeAnswer } from './write-answer.ts';
 
 export const hostedTools: HostedTools = {
@@ -16,9 +16,13 @@ export const hostedTools: HostedTools = {
     writeAnswer({ ...answer, content: content.filter(isShown) }, context),
 };
 
-/** Chat has no limit of the searches. Returns null also when the client has a function of its name. */
+/**
+ * Chat has no limit of the searches. Returns null also when the client has a function of its name, or when
+ * several answers could use a search tool, which is then left out.
+ */
 function readSearch(request: ClientRequest): HostedSearch | null {
-  const tool = readSearchTool(request);
+  const isListed = request.choices === 1 && toolsOf(request).some(isSearchTool);
+  const tool = readSearchTool(request) ?? (isListed ? listedSearch : null);
   const isTaken = toolsOf(request).some(
     ({ function: own }) => isObject(own) && own.name === searchFunction.name,
   );
@@ -30,15 +34,21 @@ function readSearch(request: ClientRequest): HostedSearch | null {
 function withFunctions(request: ClientRequest): ClientRequest {
   const { web_search_options: _, tool_choice: choice, ...body } = request.body;
   const search = { type: 'function', function: searchFunctionAt(optionsOf(request)) };
-  const tools = choice === 'none' ? [search] : [...toolsOf(request), search];
+  const clients = toolsOf(request).filter((tool) => !isSearchTool(tool));
+  const isIdle = choice === 'none' || clients.length === 0;
   return {
     ...request,
-    body: { ...body, tools, ...(choice !== 'none' && { tool_choice: choice }) },
+    body: {
+      ...body,
+      tools: choice === 'none' ? [search] : [...clients, search],
+      ...(!isIdle && { tool_choice: choice }),
+    },
   };
 }
 
-function optionsOf({ body: { web_search_options: options } }: ClientRequest): JsonObject {
-  return objectOf(options);
+function optionsOf(request: ClientRequest): JsonObject {
+  const { web_search_options: options } = request.body;
+  return objectOf(options ?? toolsOf(request).find(isSearchTool));
 }
 
 function toolsOf({ body: { tools } }: ClientRequest): readonly JsonObject[] {

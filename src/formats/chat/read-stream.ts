@@ -100,7 +100,9 @@ class ChatStreamReader extends EventReader {
       this.#hasAnnotations = true;
       this.#blocks.addCitation(citationInBlock(citation, this.#tags.textStart));
     }
-    this.#blocks.addText('refusal', readText(delta.refusal));
+    const refusal = readText(delta.refusal);
+    if (refusal !== '') this.#addTagged(this.#tags.end());
+    this.#blocks.addText('refusal', refusal);
     for (const call of callsOf(delta)) if (isObject(call)) this.#readToolCall(call);
     for (const source of readImages(delta)) this.#blocks.addImage(source);
   }

@@ -20,6 +20,24 @@ export function readSearchTool(request: ClientRequest): SearchTool | null {
   return { name: 'web_search_preview', searchesMax: 1, limitField: null };
 }
 
+/** A search that is listed among the tools. */
+export const listedSearch: SearchTool = {
+  name: 'web_search_preview',
+  searchesMax: null,
+  limitField: null,
+};
+
+/**
+ * Returns true for a search as a tool, which other formats and hosts have: OpenAI's in Responses, Anthropic's,
+ * xAI's, Zhipu's, OpenRouter's (openrouter.ai/docs/guides/features/server-tools, read 2026-11-30).
+ */
+export function isSearchTool({ type }: JsonObject): boolean {
+  return (
+    typeof type === 'string' &&
+    /^(?:openrouter:)?web_search(?:_preview)?(?:_[\d_]{1,12})?$/.test(type)
+  );
+}
+
 /** OpenAI's others refuse `web_search_options`: `gpt-5-search-api`, `gpt-4o-search-preview`. */
 export function lacksSearch(model: string): boolean {
   return model.startsWith('gpt-') && !model.includes('-search');

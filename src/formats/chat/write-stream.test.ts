@@ -86,6 +86,15 @@ test('an error has no [DONE] after it', () => {
   ]);
 });
 
+const blankBeforeRefusal: Answer = {
+  ...answer,
+  content: [
+    { type: 'text', text: '\t' },
+    { type: 'refusal', text: ' ' },
+  ],
+  stop: { reason: 'refusal', sequence: null },
+};
+
 test('a stream collects to the whole answer, however its texts and bytes are split', () => {
   fc.assert(
     fc.property(
@@ -104,5 +113,6 @@ test('a stream collects to the whole answer, however its texts and bytes are spl
         assert.deepEqual(readAnswer(writeAnswer(written, contextFor())), written);
       },
     ),
+    { examples: [[blankBeforeRefusal, 1, 1]] },
   );
 });

@@ -82,6 +82,17 @@ test('what is no answer is not read, but its cost is', () => {
   assert.equal(converse.readBilledAnswer(broken)!.usage!.outputTokens, 7);
 });
 
+test('a call without arguments has an empty object in a stream, too', () => {
+  const reader = converse.readStream();
+  const push = (event: string, data: object) => reader.push({ event, data: JSON.stringify(data) });
+  const call = { toolUse: { toolUseId: 'a', name: 'f' } };
+  push('contentBlockStart', { contentBlockIndex: 0, start: call });
+  assert.deepEqual(push('contentBlockStop', { contentBlockIndex: 0 }), [
+    { type: 'tool-call-delta', text: '{}' },
+    { type: 'tool-call-end' },
+  ]);
+});
+
 test('what follows the stop reason of a stream is no part of the answer, except for its usage', () => {
   const reader = converse.readStream();
   const push = (event: string, data: object) => reader.push({ event, data: JSON.stringify(data) });

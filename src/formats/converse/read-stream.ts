@@ -12,7 +12,8 @@ import { isBrokenOff, readStop } from './stop.ts';
 import { readUsage } from './usage.ts';
 
 type OpenBlock =
-  | { readonly kind: 'text' | 'tool-call' | 'other' }
+  | { readonly kind: 'text' | 'other' }
+  | { readonly kind: 'tool-call'; hasInput: boolean }
   | { readonly kind: 'thinking'; signature: string };
 
 export function readStream(): StreamReader {
@@ -99,7 +100,7 @@ export class AnswerReader extends EventReader {
     const { toolUseId: id, name } = call;
     if (typeof id !== 'string' || typeof name !== 'string' || name === '')
       throw new UnreadableAnswer('a call of the answer has no name');
-    this.#open = { kind: 'tool-call' };
+    this.#open = { kind: 'tool-call', hasInput: false };
     return [{ type: 'tool-call-start', id, name, kind: 'function' }];
   }
 
@@ -111,6 +112,7 @@ export class AnswerReader extends EventReader {
     if (isObject(reasoning)) return this.#readReasoning(reasoning);
     const input = objectOf(toolUse)['input'];
     if (typeof input !== 'string' || input === '' || this.#open?.kind !== 'tool-call') return [];
+    this.#open.hasInput = true;
     return [{ type: 'tool-call-delta', text: input }];
   }
 
@@ -150,7 +152,11 @@ export class AnswerReader extends EventReader {
       case 'text':
         return [{ type: 'text-end' }];
       case 'tool-call':
-        return [{ type: 'tool-call-end' }];
+        // A call without arguments has no delta.
+        return [
+          ...(open.hasInput ? [] : [{ type: 'tool-call-delta', text: '{}' } as const]),
+          { type: 'tool-call-end' },
+        ];
       case 'thinking':
         return [
           // Claude is the only model on Bedrock that signs its reasoning.
