@@ -140,6 +140,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     wishes: {
       refused: ['logprobs', 'top_logprobs', 'logit_bias', 'cache_control'],
       reasoningIn: 'reasoning',
+      // npm `groq-sdk` 1.6. Qwen 3.8 has levels.
+      withoutEfforts: /^qwen\/qwen3(?:-32b|\.6-27b)$/,
       batches: 'openai',
       speech: { formats: ['wav'] },
       transcription: {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { knownProviders } from '../config/known-providers.ts';
+import type { HostWishes } from '../terms/host-wishes.ts';
 import { assertRefused } from '../../tests/support/assert-refused.ts';
 import { fitToHost } from './fit-to-host.ts';
 
@@ -59,6 +61,20 @@ test('a host that cannot force one tool of several gets that one alone', () => {
     fitToHost({ tools: others, tool_choice: choice }, { toolChoices: { named: 'required' } }).body;
   assert.deepEqual(fit(named), { tools, tool_choice: 'required' });
   assert.deepEqual(fit('required'), { tools: others, tool_choice: 'required' });
+});
+
+test('models that think or not at their host get no other effort, and other hosts get it', () => {
+  const { groq, openrouter } = knownProviders;
+  const fit = (wishes: HostWishes | undefined, model: string, effort: string) => {
+    const asked = { model, reasoning_effort: effort };
+    const { body: fitted, ignored } = fitToHost(asked, wishes ?? {});
+    return [fitted['reasoning_effort'], ignored];
+  };
+  const lost = [undefined, ['reasoning_effort']];
+  assert.deepEqual(fit(groq?.wishes, 'qwen/qwen3-32b', 'high'), lost);
+  assert.deepEqual(fit(groq?.wishes, 'qwen/qwen3-32b', 'none'), ['none', []]);
+  assert.deepEqual(fit(groq?.wishes, 'qwen/qwen3.8-27b', 'high'), ['high', []]);
+  assert.deepEqual(fit(openrouter?.wishes, 'qwen/qwen3-32b', 'high'), ['high', []]);
 });
 
 test('a host that forces no call while the model thinks is told not to think', () => {

@@ -76,10 +76,14 @@ function fitNumbers(body: JsonObject, { ranges = {} }: HostWishes, ignored: Set<
  */
 function fitThinking(
   body: JsonObject,
-  { notThinking, forcesWithoutThinking }: HostWishes,
+  { notThinking, forcesWithoutThinking, withoutEfforts }: HostWishes,
   ignored: Set<string>,
 ): JsonObject {
   const { model, tools, tool_choice: choice, reasoning_effort: effort } = body;
+  if (withoutEfforts?.test(textOf(model)) && isAskedFor(effort) && effort !== 'none') {
+    ignored.add('reasoning_effort');
+    return { reasoning_effort: undefined };
+  }
   const isForced =
     Array.isArray(tools) &&
     (choice === 'required' || isObject(choice)) &&

@@ -46,9 +46,8 @@ for (const [model, efforts] of Object.entries(known)) {
 test('a model without levels is sent no effort', () => {
   assert.equal(fitEffort('high', 'grok-4.20-0309-reasoning'), null);
   assert.equal(fitEffort('high', 'grok-4.20-multi-agent'), 'high');
-  assert.equal(fitEffort('high', 'qwen/qwen3.6-27b'), null);
-  assert.equal(fitEffort('none', 'qwen/qwen3.6-27b'), 'none');
-  assert.equal(fitEffort('high', 'qwen/qwen3.8-27b'), 'high');
+  // Only Groq knows no effort for them.
+  assert.equal(fitEffort('high', 'qwen/qwen3-32b'), 'high');
 });
 
 test('on the straight path a model of another vendor gets the client’s effort', () => {
@@ -59,7 +58,7 @@ test('on the straight path a model of another vendor gets the client’s effort'
   // Kimi would think as much as it can, and GLM refuses it.
   assert.equal(fitKnownEffort('medium', 'kimi-k3'), 'low');
   assert.equal(fitKnownEffort('none', 'glm-5.3'), 'low');
-  assert.equal(fitKnownEffort('high', 'qwen/qwen3-32b'), null);
+  assert.equal(fitKnownEffort('high', 'qwen/qwen3-32b'), 'high');
 });
 
 test('functions leave Chat for OpenAI’s models from 5.4 on while they think, and for no others', () => {

@@ -100,8 +100,6 @@ const documentedElsewhere: readonly (readonly [model: RegExp, efforts: readonly 
   // They always think: docs.qwencloud.com/developer-guides/text-generation/thinking, and
   // github.com/lobehub/lobehub/issues/8613 (read 2026-11-30).
   [/qwq|qwen.*-thinking/i, usual],
-  // At Groq they think or not: npm `groq-sdk` 1.6. Qwen 3.8 has levels.
-  [/^qwen\/qwen3(?:-32b|\.6-27b)$/, ['none']],
 ];
 
 function knownEfforts(model: string): readonly Effort[] | undefined {

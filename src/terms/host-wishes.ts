@@ -28,6 +28,8 @@ export type HostWishes = {
   readonly lacksTools?: true;
   /** The fields that tell it not to think. Left out: `reasoning_effort`, which is `none`. */
   readonly notThinking?: Readonly<Record<string, unknown>>;
+  /** Its models that think or not: of efforts, they know `none`. */
+  readonly withoutEfforts?: RegExp;
   /** It refuses a forced call while the model thinks, so that the model must not think then. */
   readonly forcesWithoutThinking?: true;
   /** Where it reads the reasoning of earlier answers. Left out: in `reasoning_content`. */
