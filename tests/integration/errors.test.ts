@@ -182,9 +182,9 @@ for (const endpoint of endpoints) {
       'a missing scope': by('key_scope_missing', keys.reports, { message: /`run`/ }),
       'a frozen account': by('account_frozen', frozen.key),
       'a loss budget': by('loss_budget_exceeded', losing.key, { message: /\$2\.00 .*T00:00:00/ }),
-      'a daily cap': by('key_daily_limit_reached', keys.daily, { message: /T00:00:00/ }),
+      'a daily cap': by('key_daily_limit_reached', keys.daily, { message: /have the cap raised/ }),
       'a monthly cap': by('key_monthly_limit_reached', keys.monthly, { message: /-01T00:00:00/ }),
-      'the rate limit': by('rate_limit_exceeded', keys.none, { message: /1 requests a minute/ }),
+      'the rate limit': by('rate_limit_exceeded', keys.none, { message: /1 request a minute/ }),
     };
     for (const [name, expected] of Object.entries(cases)) {
       await t.test(name, async () => {
