@@ -49,7 +49,11 @@ const problems: [value: unknown, path: string, message: string][] = [
   [{ model: 'm', limit: 1.5 }, 'limit', 'must be a whole number of at least 1; got 1.5'],
   [{ model: 'm', effort: 'extreme' }, 'effort', 'must be `low` or `high`; got "extreme"'],
   [{ model: 'm', messages: [] }, 'messages', 'must have at least 1 item; got 0'],
-  [{ model: 'm', messages: [{ content: 'x' }] }, 'messages[0].role', 'is required: `user`'],
+  [
+    { model: 'm', messages: [{ content: 'x' }] },
+    'messages[0].role',
+    'is required: `user` or `tool`',
+  ],
   [
     { model: 'm', messages: [{ role: 'robot' }] },
     'messages[0].role',

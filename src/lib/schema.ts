@@ -211,20 +211,22 @@ function findTaggedProblem(
     const tagged = branches.filter(
       (branch) => branch.properties?.[tag] && isTag(branch.properties[tag]),
     );
-    if (tagged.length < 2 || value[tag] === undefined) continue;
+    if (tagged.length < 2) continue;
+    const tags = [...new Set(tagged.map((branch) => describe(branch.properties![tag]!)))];
+    const objects = branches.filter((branch) => branch.type === 'object');
+    if (value[tag] === undefined) {
+      const isOptional = objects.some((branch) => !branch.required?.includes(tag));
+      if (isOptional) continue;
+      return { path: join(path, tag), message: `is required: ${either(tags)}` };
+    }
     const meant = tagged.filter((branch) => matchesShallow(branch.properties![tag]!, value[tag]));
     if (meant.length === 1) return findProblem(meant[0]!, value, path);
     // An untagged branch may accept unknown tags: unknown kinds pass on the straight path.
-    if (
-      meant.length === 0 &&
-      tagged.length === branches.filter((branch) => branch.type === 'object').length
-    ) {
-      const tags = tagged.map((branch) => describe(branch.properties![tag]!));
+    if (meant.length === 0 && tagged.length === objects.length)
       return {
         path: join(path, tag),
         message: `must be ${either(tags)}; got ${describeValue(value[tag])}`,
       };
-    }
   }
   return undefined;
 }

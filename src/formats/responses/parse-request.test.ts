@@ -33,7 +33,9 @@ const refused: Readonly<Record<string, object>> = {
   'store must be `true` or `false`; got "no"': { store: 'no' },
   'parallel_tool_calls must be `true` or `false`; got "yes"': { parallel_tool_calls: 'yes' },
   'metadata.a must be a string; got 1': { metadata: { a: 1 } },
-  'tools[0].type is required: `function`': { tools: [{ name: 'f' }] },
+  'tools[0].type is required: `function`, `custom`, `namespace` or `tool_search`': {
+    tools: [{ name: 'f' }],
+  },
   'tools[0].name is required: a non-empty string': { tools: [{ type: 'function' }] },
   'tools[0].parameters must be an object; got "{}"': {
     tools: [{ type: 'function', name: 'f', parameters: '{}' }],
