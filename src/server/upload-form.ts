@@ -136,7 +136,8 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
     }
     if (fileName !== null)
       throw invalidRequest(name, `${name} must ${name === 'file' ? 'come once' : 'not be a file'}`);
-    if (bytes > textBytesMax) throw invalidRequest(name, `${name} is over ${textBytesMax} bytes`);
+    if (bytes > textBytesMax)
+      throw invalidRequest(name, `${name} must have at most ${textBytesMax} bytes`);
     const text = await whole.read(start, bytes);
     if (!isUtf8(text)) throw malformed('its texts are not UTF-8');
     addField(fields, name, text.toString());
@@ -156,7 +157,7 @@ function addField(fields: Record<string, unknown>, name: string, text: string): 
   const [, list] = /^(.+)\[\d{0,3}\]$/.exec(name) ?? [];
   const before = fields[list ?? name];
   if (list !== undefined) fields[list] = Array.isArray(before) ? [...before, text] : [text];
-  else if (before !== undefined) throw invalidRequest(name, `${name} is given twice`);
+  else if (before !== undefined) throw invalidRequest(name, `${name} is given twice; send it once`);
   else fields[name] = text;
 }
 

@@ -32,7 +32,8 @@ export function readEditForm(parts: readonly FormPart[]): Readonly<Record<string
   for (const part of parts) {
     if (isImageField(part.name))
       images.push(readImagePart(part, `image ${images.length + 1} of the form`));
-    else if (fields.has(part.name)) throw invalidRequest(part.name, `${part.name} is given twice`);
+    else if (fields.has(part.name))
+      throw invalidRequest(part.name, `${part.name} is given twice; send it once`);
     else fields.set(part.name, readField(part));
   }
   return Object.fromEntries([

@@ -140,9 +140,9 @@ function expectedImages(id: string, mode: ImageModel['mode'], max: number): stri
     case 'text-to-image':
       return `images must be left out for ${id}, which draws from text alone; use an edit or reference model`;
     case 'edit':
-      return `images is required for ${id}: exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
+      return `images must have, for ${id}, exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
     case 'reference':
-      return `images is required for ${id}: 1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
+      return `images must have, for ${id}, 1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
   }
 }
 

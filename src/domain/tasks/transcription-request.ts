@@ -56,7 +56,7 @@ export function parseTranscriptionRequest(
 ): TranscriptionRequest {
   const { fields: whole, ignored } = readFields(body);
   if (!upload) throw invalidRequest('file', 'file must be the audio, as a file of the form');
-  if (upload.bytes === 0) throw invalidRequest('file', 'file is empty');
+  if (upload.bytes === 0) throw invalidRequest('file', 'file is empty; send the audio in it');
   const { response_format: format = 'json', stream, temperature = '0' } = whole;
   const heat = temperature.trim() === '' ? NaN : Number(temperature);
   if (!(heat >= 0 && heat <= 1))

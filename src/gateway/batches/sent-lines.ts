@@ -234,7 +234,11 @@ export class SentLines {
     row: LineRow,
   ): Promise<{ readonly path: string; readonly text: string; readonly isTaken: boolean }> {
     const { store, endpoints } = this.#parts;
-    if (!key) throw new ApiError('invalid_api_key', 'The key of the batch is no more.');
+    if (!key)
+      throw new ApiError(
+        'invalid_api_key',
+        'The API key that created the batch was revoked. Create the batch anew with another.',
+      );
     const { request_id: requestId } = row;
     const { endpoint } = batch;
     const body = parseWithArguments(await store.textOf(row)) as JsonObject;

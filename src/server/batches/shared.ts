@@ -44,7 +44,8 @@ export function readQuery(
 ): Readonly<Record<string, string | undefined>> & { readonly limit: number } {
   const texts = query as Readonly<Record<string, string | undefined>>;
   for (const [name, value] of Object.entries(texts))
-    if (typeof value !== 'string') throw invalidRequest(name, `\`${name}\` is given twice.`);
+    if (typeof value !== 'string')
+      throw invalidRequest(name, `\\`${name}\\` is given twice. Give it once.`);
   const limit = readLimit(texts.limit, limitMax);
   return { ...texts, limit } as Readonly<Record<string, string | undefined>> & { limit: number };
 }
