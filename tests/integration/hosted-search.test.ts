@@ -173,13 +173,17 @@ test('Chat’s clients ask for a search with a tool of another format or host, t
   ]) {
     play('on-chat', searchTurn('towers'), answerTurn);
     const own = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
-    for (const tools of [[tool], [own, tool]]) {
-      const body = { model: 'on-chat', tools, messages: [{ role: 'user', content: 'How high?' }] };
+    for (const listed of [[tool], [own, tool]]) {
+      const body = {
+        model: 'on-chat',
+        tools: listed,
+        messages: [{ role: 'user', content: 'How high?' }],
+      };
       const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
       assert.equal(reply.costMicros, costOf(2, 1), reply.text);
       assert.equal(reply.headers['x-service-ignored'], undefined);
       const sent = (asked[0]!.body as { tools: { function: { name: string } }[] }).tools;
-      const names = tools.length > 1 ? ['f', 'web_search'] : ['web_search'];
+      const names = listed.length > 1 ? ['f', 'web_search'] : ['web_search'];
       assert.deepEqual(columnOf(columnOf(sent, 'function'), 'name'), names);
       play('on-chat', searchTurn('towers'), answerTurn);
     }
