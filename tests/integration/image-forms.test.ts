@@ -79,7 +79,7 @@ describe('edits as a form', () => {
     );
     assert.match(
       (await gateway.post(edits, { key, body: { ...json, images: [] } })).error.message,
-      /must have, for gpt-image-flare-edit/,
+      /required for gpt-image-flare-edit/,
     );
     const { key: plain } = await newKey({ models: ['gpt-image-flare'] });
     assert.equal(

@@ -122,7 +122,9 @@ function checkInputImages(
   if (count >= min && count <= max) return;
   throw invalidRequest(
     'images',
-    `${expectedImages(id, mode, max)}; got ${count === 0 ? 'none' : count}`,
+    count === 0
+      ? `images is required for ${id}: ${expectedImages(id, mode, max)}; got none`
+      : `images must be ${expectedImages(id, mode, max)}; got ${count}`,
   );
 }
 
@@ -138,11 +140,11 @@ function checkMask({ id, mode, family }: ImageModel): void {
 function expectedImages(id: string, mode: ImageModel['mode'], max: number): string {
   switch (mode) {
     case 'text-to-image':
-      return `images must be left out for ${id}, which draws from text alone; use an edit or reference model`;
+      return `left out for ${id}, which draws from text alone; use an edit or reference model`;
     case 'edit':
-      return `images must have, for ${id}, exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
+      return `exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
     case 'reference':
-      return `images must have, for ${id}, 1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
+      return `1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
   }
 }
 
