@@ -324,6 +324,11 @@ export function invalidRequest(
   return new ApiError('invalid_request', shorten(text, 1_000), { param: field, details });
 }
 
+/** Throws ApiError `invalid_request`. `why`: the message behind the path. */
+export function refuseField(path: string, why: string): never {
+  throw invalidRequest(path, `${path} ${why}`);
+}
+
 /** Throws ApiError `invalid_request` for the first problem that a schema finds. null: there is none. */
 export function refuseProblem(problem: SchemaProblem | null): void {
   if (problem)

@@ -1,6 +1,6 @@
 // Refuses a tool choice that the request's tools cannot satisfy. Providers handle it differently;
 // some ignore it.
-import { invalidRequest, quoted } from './errors.ts';
+import { invalidRequest, quoted, refuseField } from './errors.ts';
 import type { CanonicalRequest } from './request.ts';
 
 /**
@@ -12,10 +12,7 @@ export function requireChosenTool({
   tools,
 }: Pick<CanonicalRequest, 'toolChoice' | 'tools'>): void {
   if (toolChoice?.type === 'required' && tools.length === 0) {
-    throw invalidRequest(
-      'tool_choice',
-      'tool_choice asks for a tool call, but the request has no tools',
-    );
+    refuseField('tool_choice', 'asks for a tool call, but the request has no tools');
   }
   if (toolChoice?.type !== 'tool' || tools.some((tool) => tool.name === toolChoice.name)) return;
   const names =

@@ -1,6 +1,6 @@
 // Reads a request's image parameters: pixels and quality, or aspect ratio and resolution, depending
 // on the model's family.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseField } from '../../canonical/errors.ts';
 import type {
   ImageFormat,
   ImageModel,
@@ -128,10 +128,7 @@ function readImageSize(text: string, rule: SizeRule): PixelSize {
   const size = match && { width: Number(match[1]), height: Number(match[2]) };
   const problem = size ? problemOf(size, rule) : 'is not of that form';
   if (size && problem === null) return size;
-  throw invalidRequest(
-    'size',
-    `size must be ${sizeRuleInWords(rule)}; ${JSON.stringify(text)} ${problem}`,
-  );
+  refuseField('size', `must be ${sizeRuleInWords(rule)}; ${JSON.stringify(text)} ${problem}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Parses a request for images: first its shape, which needs no model, then everything against the
 // model.
 import { Type, type Static } from 'typebox';
-import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
+import { invalidRequest, refuseProblem, refuseField } from '../../canonical/errors.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
@@ -101,18 +101,12 @@ export function checkImageRequest(raw: RawImageRequest, model: ImageModel): Imag
 
 function checkPrompt(prompt: string, { promptCharactersMax: max }: ImageModel): void {
   if (prompt.length > max)
-    throw invalidRequest(
-      'prompt',
-      `prompt must have at most ${max} characters; got ${prompt.length}`,
-    );
+    refuseField('prompt', `must have at most ${max} characters; got ${prompt.length}`);
 }
 
 function countOf({ count }: RawImageRequest, { id, countMax }: ImageModel): number {
   if (count === null || count <= countMax) return count ?? 1;
-  throw invalidRequest(
-    'n',
-    `n must be a whole number from 1 to ${countMax} for ${id}; got ${count}`,
-  );
+  refuseField('n', `must be a whole number from 1 to ${countMax} for ${id}; got ${count}`);
 }
 
 function checkInputImages(

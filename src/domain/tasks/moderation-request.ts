@@ -1,6 +1,6 @@
 // Parses a request for a moderation, in OpenAI's form.
 import { Type } from 'typebox';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseField } from '../../canonical/errors.ts';
 import { addressText } from '../../lib/address-text.ts';
 import { isObject } from '../../lib/json.ts';
 import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
@@ -50,10 +50,7 @@ export function parseModerationRequest(body: unknown): ModerationRequest {
 
 function readInput(input: unknown): readonly Judged[] {
   if (typeof input !== 'string' && !Array.isArray(input))
-    throw invalidRequest(
-      'input',
-      'input must be a text, a list of texts, or the parts of one message',
-    );
+    refuseField('input', 'must be a text, a list of texts, or the parts of one message');
   const inputs: readonly unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length === 0) throw invalidRequest('input', 'input must not be an empty list');
   if (inputs.length > inputsMax)

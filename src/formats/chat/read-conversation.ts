@@ -1,5 +1,5 @@
 // Reads a request's messages.
-import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import { quoted, refuseField } from '../../canonical/errors.ts';
 import type { MediaPlace } from '../../canonical/media-type.ts';
 import type {
   AssistantPart,
@@ -83,7 +83,7 @@ function readMessage(message: ChatMessage, path: string): Message {
     case 'tool':
       return { role: 'tool', content: [readToolResult(message, path)] };
     default:
-      return refuse(
+      return refuseField(
         `${path}.role`,
         'must not be `function` for this model; use `tool` with a tool_call_id',
       );
@@ -103,7 +103,7 @@ function readParts<T>(
 
 function readTextPart(part: ChatPart, path: string): TextPart {
   if (part.type !== 'text')
-    return refuse(`${path}.type`, `must be \`text\` for this model; got ${quoted(part.type)}`);
+    return refuseField(`${path}.type`, `must be \`text\` for this model; got ${quoted(part.type)}`);
   return { type: 'text', text: part.text as string, ...readCacheControl(part) };
 }
 
@@ -118,7 +118,7 @@ function readUserPart(part: ChatPart, path: string): TextPart | ImagePart | Docu
     case 'input_audio':
       return readSound(part.input_audio as SoundField, `${path}.input_audio.data`);
     default:
-      return refuse(
+      return refuseField(
         `${path}.type`,
         `must be \`text\`, \`image_url\`, \`file\` or \`input_audio\` for this model; got ${quoted(part.type)}`,
       );
@@ -149,13 +149,13 @@ function readFile(part: ChatPart, path: string): DocumentPart {
 function readSource(url: string, place: MediaPlace, path: string): MediaSource {
   return (
     readMediaUrl(url, place) ??
-    refuse(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL')
+    refuseField(path, 'must be a data URI (data:<type>;base64,<data>) or an http(s) URL')
   );
 }
 
 function readAssistantParts(message: ChatAssistantMessage, path: string): AssistantPart[] {
   if (message.function_call)
-    refuse(`${path}.function_call`, 'is not supported by this model; use tool_calls');
+    refuseField(`${path}.function_call`, 'is not supported by this model; use tool_calls');
   const { refusal } = message;
   const reasoning = readReasoning(message);
   return insertThinking(reasoning, [
@@ -193,7 +193,7 @@ function readAssistantText(
 function readAssistantPart(part: ChatPart, path: string): AssistantPart {
   if (part.type === 'refusal') return { type: 'refusal', text: part.refusal as string };
   if (part.type !== 'text')
-    return refuse(
+    return refuseField(
       `${path}.type`,
       `must be \`text\` or \`refusal\` for this model; got ${quoted(part.type)}`,
     );
@@ -220,8 +220,4 @@ function readToolResult(
     isError: false,
     ...readCacheControl(message),
   };
-}
-
-function refuse(path: string, why: string): never {
-  throw invalidRequest(path, `${path} ${why}`);
 }

@@ -1,7 +1,7 @@
 // Reads a client's request for a model whose provider speaks another format. Fields that the
 // canonical request cannot express are refused by name if they would change the answer, else
 // listed.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { refuseField } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
@@ -80,15 +80,15 @@ const readFields = new Set(
 
 function refuseInexpressible(body: JsonObject): void {
   if (typeof body.n === 'number' && body.n > 1)
-    refuse('n', 'must be 1 for this model: it gives one answer per request');
+    refuseField('n', 'must be 1 for this model: it gives one answer per request');
   for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
     if (isAskedFor(body[name]) && body[name] !== 0 && !isEmptyObject(body[name])) {
-      refuse(name, 'is not supported by this model; leave it out');
+      refuseField(name, 'is not supported by this model; leave it out');
     }
   }
   for (const name of ['functions', 'function_call']) {
     if (isAskedFor(body[name]))
-      refuse(name, 'is not supported by this model; use `tools` and `tool_choice`');
+      refuseField(name, 'is not supported by this model; use `tools` and `tool_choice`');
   }
 }
 
@@ -108,7 +108,8 @@ function readTool(tool: ChatTool, index: number): Tool {
       ...readCacheControl(tool),
     };
   }
-  if (!('custom' in tool)) return refuse(`tools[${index}].type`, 'must be `function` or `custom`');
+  if (!('custom' in tool))
+    return refuseField(`tools[${index}].type`, 'must be `function` or `custom`');
   const { name, description, format } = tool.custom;
   const grammar = format && readGrammar(format, `tools[${index}].custom.format`);
   return {
@@ -126,7 +127,7 @@ function readGrammar(format: JsonObject, path: string): Tool['grammar'] {
   const { syntax, definition } = objectOf(format.grammar);
   if (format.type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string')
     return { syntax, definition };
-  return refuse(
+  return refuseField(
     path,
     'must be `{"type":"text"}`, or `{"type":"grammar","grammar":{"syntax":…,"definition":…}}`',
   );
@@ -151,14 +152,14 @@ export function readAllowedTools({ allowed_tools: allowed }: JsonObject): {
 } {
   const path = 'tool_choice.allowed_tools';
   if (!isObject(allowed) || !Array.isArray(allowed.tools))
-    return refuse(`${path}.tools`, 'must be a list of tools');
+    return refuseField(`${path}.tools`, 'must be a list of tools');
   if (allowed.mode !== 'auto' && allowed.mode !== 'required')
-    return refuse(`${path}.mode`, 'must be `auto` or `required`');
+    return refuseField(`${path}.mode`, 'must be `auto` or `required`');
   const names = allowed.tools.map((tool: unknown, index) => {
     const named = isObject(tool) ? (tool.function ?? tool.custom) : null;
     return isObject(named) && typeof named.name === 'string'
       ? named.name
-      : refuse(`${path}.tools[${index}]`, 'must name a tool');
+      : refuseField(`${path}.tools[${index}]`, 'must name a tool');
   });
   return { mode: allowed.mode, names: new Set(names) };
 }
@@ -168,7 +169,7 @@ function readToolChoice(choice: ChatToolChoice | null): ToolChoice | null {
   if (typeof choice === 'string') return { type: choice };
   if ('function' in choice) return { type: 'tool', name: choice.function.name };
   if ('custom' in choice) return { type: 'tool', name: choice.custom.name };
-  return refuse(
+  return refuseField(
     'tool_choice.type',
     'must be `function`, `custom` or `allowed_tools` for this model',
   );
@@ -188,7 +189,7 @@ function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {
         }
       : { type: 'json' };
   if (!('json_schema' in format)) {
-    return refuse(
+    return refuseField(
       'response_format.type',
       'must be `text`, `json_object` or `json_schema` for this model',
     );
@@ -201,8 +202,4 @@ function readOutputFormat(format: ChatResponseFormat | null): OutputFormat {
     schema: (schema ?? {}) as JsonObject,
     strict: strict ?? null,
   };
-}
-
-function refuse(path: string, why: string): never {
-  throw invalidRequest(path, `${path} ${why}`);
 }

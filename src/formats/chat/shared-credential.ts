@@ -1,7 +1,7 @@
 // All tenants share the operator's credential at the provider. Refuses what has a price outside the
 // catalogue or names state kept at the provider: fields by the table of verdicts, tools by their
 // kind.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { refuseField } from '../../canonical/errors.ts';
 import type { Destination, SearchOffer } from '../destination.ts';
 import { compileVerdicts } from '../field-verdicts.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -27,7 +27,7 @@ export function refuseUnshareable<Body extends JsonObject>(
 ): Body {
   const known = isOpenAi ? checkForOpenAi(body, unknown) : checkForHosts(body, unknown);
   if (search !== 'priced' && asksToSearch(body))
-    refuse('web_search_options', unofferedSearch[search]);
+    refuseField('web_search_options', unofferedSearch[search]);
   if (Array.isArray(body.tools)) body.tools.forEach(refuseUnpricedTool);
   return known;
 }
@@ -35,13 +35,9 @@ export function refuseUnshareable<Body extends JsonObject>(
 function refuseUnpricedTool(tool: JsonObject, index: number): void {
   const path = `tools[${index}]`;
   if (tool.type !== 'function' && tool.type !== 'custom') {
-    refuse(
+    refuseField(
       `${path}.type`,
       'must be `function` or `custom`: tools that the provider runs are billed separately, which is not offered here',
     );
   }
-}
-
-function refuse(path: string, why: string): never {
-  throw invalidRequest(path, `${path} ${why}`);
 }

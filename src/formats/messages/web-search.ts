@@ -1,6 +1,6 @@
 // Anthropic's own web search: where a request asks for it, what limits it, and how often an answer
 // used it.
-import { invalidRequest } from '../../canonical/errors.ts';
+import { invalidRequest, refuseField } from '../../canonical/errors.ts';
 import { readSearchCount, type SearchTool } from '../../terms/web-search.ts';
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
@@ -46,10 +46,7 @@ export function readSearchTool({ body }: ClientRequest): SearchTool | null {
 function refuseCode({ allowed_callers: callers }: JsonObject, path: string): void {
   if (callers === undefined || callers === null) return;
   if (Array.isArray(callers) && callers.length === 1 && callers[0] === 'direct') return;
-  throw invalidRequest(
-    path,
-    `${path} must be ["direct"]: code that the provider runs has no price here.`,
-  );
+  refuseField(path, 'must be ["direct"]: code that the provider runs has no price here.');
 }
 
 type RelayedTools = { readonly tools: readonly unknown[]; readonly ignored: readonly string[] };

@@ -3,7 +3,7 @@
 // a summary, which travels in the item's `encrypted_content`, packed as reasoning is
 // (signature.ts), and is read back as a message on any model.
 import type { AnswerPart } from '../../canonical/own-tools.ts';
-import { invalidRequest } from '../../canonical/errors.ts';
+import { refuseField } from '../../canonical/errors.ts';
 import { isObject, type JsonObject, objectOf, parsedOr } from '../../lib/json.ts';
 
 const prefix = 'tg1.summary.';
@@ -52,8 +52,5 @@ export function readCompaction(
   const { text } = objectOf(parsedOr(sealed.slice(prefix.length), null));
   if (typeof text === 'string') return summaryHeading + text;
   // Cut or changed on its way.
-  throw invalidRequest(
-    `${path}.encrypted_content`,
-    `${path}.encrypted_content is damaged: send the item as it was answered.`,
-  );
+  refuseField(`${path}.encrypted_content`, 'is damaged: send the item as it was answered.');
 }

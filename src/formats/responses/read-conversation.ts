@@ -1,5 +1,5 @@
 // Reads the input items as messages: one each, which are then gathered into turns.
-import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import { invalidRequest, quoted, refuseField } from '../../canonical/errors.ts';
 import type { MediaPlace } from '../../canonical/media-type.ts';
 import type {
   AssistantPart,
@@ -198,11 +198,7 @@ function readImage(
   { image_url: url, detail }: Extract<ContentPart, { type: 'input_image' }>,
   path: string,
 ): ImagePart | DocumentPart {
-  if (!url)
-    throw invalidRequest(
-      `${path}.image_url`,
-      `${path}.image_url is required: a URL or a data URL.`,
-    );
+  if (!url) refuseField(`${path}.image_url`, 'is required: a URL or a data URL.');
   const source = readSource(url, 'image', `${path}.image_url`);
   if (isPdf(source)) return { type: 'document', source };
   return { type: 'image', source, ...(detail ? { detail } : {}) };
@@ -223,10 +219,7 @@ function readFile(part: Extract<ContentPart, { type: 'input_file' }>, path: stri
 function readSource(url: string, place: MediaPlace, path: string): MediaSource {
   const source = readMediaUrl(url, place);
   if (source) return source;
-  throw invalidRequest(
-    path,
-    `${path} must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`,
-  );
+  refuseField(path, `must be an http or https URL, or a data URL: \`data:<type>;base64,<data>\`.`);
 }
 
 function misplaced({ type }: { type: string }, path: string) {

@@ -1,7 +1,7 @@
 // Reads the client's body as a canonical request, for upstreams of another format. Fields that it
 // cannot express are refused by name if they would change the answer, else `ignoredFields` lists
 // them.
-import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import { invalidRequest, quoted, refuseField } from '../../canonical/errors.ts';
 import {
   emptyRequest,
   type CanonicalRequest,
@@ -111,11 +111,7 @@ function asksForSomething(field: string, value: unknown): boolean {
 }
 
 function refuseLogprobs({ top_logprobs: count, include }: ResponsesRequest): void {
-  if (count)
-    throw invalidRequest(
-      'top_logprobs',
-      'top_logprobs is not available on this model. Leave it out.',
-    );
+  if (count) refuseField('top_logprobs', 'is not available on this model. Leave it out.');
   if (!include?.includes('message.output_text.logprobs')) return;
   throw invalidRequest(
     'include',

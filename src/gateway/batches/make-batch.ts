@@ -7,6 +7,7 @@ import {
   ApiError,
   idempotencyConflict,
   invalidRequest,
+  refuseField,
 } from '../../canonical/errors.ts';
 import type { Batch, NewLine } from '../../domain/batches/batch-store.ts';
 import type { RequestName } from '../../domain/idempotency/request-name.ts';
@@ -188,10 +189,7 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
     const made = newLine(parts, asked, { ...line, groups });
     const lineBytes = Buffer.byteLength(made.text);
     if (lineBytes > batchLineBytesMax)
-      throw invalidRequest(
-        at,
-        `${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`,
-      );
+      refuseField(at, `is longer than ${batchLineBytesMax} bytes. Send it by itself.`);
     bytes += lineBytes;
     waitingBytes += lineBytes;
     heldMicros = micros(heldMicros + made.heldMicros);

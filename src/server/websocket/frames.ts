@@ -1,7 +1,13 @@
 // The frames of Responses over WebSocket: what a client's asks for, and those that are answered.
 // https://platform.openai.com/docs/guides/websocket-mode (read 2026-11-28 as types of `openai`).
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError, type ErrorContext, invalidRequest, quoted } from '../../canonical/errors.ts';
+import {
+  ApiError,
+  type ErrorContext,
+  invalidRequest,
+  quoted,
+  refuseField,
+} from '../../canonical/errors.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import { isObject, type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
 
@@ -36,10 +42,7 @@ export function readCreateFrame(data: Buffer): CreateFrame {
       `type must be \`response.create\`, the only one that is offered here; got ${quoted(type)}.`,
     );
   if (streamId !== null && !isLaneName(streamId))
-    throw invalidRequest(
-      'stream_id',
-      `stream_id must be a text of 1 to ${laneLengthMax} characters.`,
-    );
+    refuseField('stream_id', `must be a text of 1 to ${laneLengthMax} characters.`);
   const fields = { ...rest, stream: true, ...(generate === false && { generate }) };
   return { streamId, previousId, input, fields };
 }
