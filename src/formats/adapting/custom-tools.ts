@@ -3,7 +3,7 @@
 // again in the answer, so the client sees no difference.
 import { isObject, objectOf } from '../../lib/json.ts';
 import { CustomInputDecoder } from './custom-tools-input.ts';
-import type { StreamEvent } from '../../canonical/event.ts';
+import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
   CanonicalRequest,
@@ -95,9 +95,9 @@ export function raiseCustomCalls(
         decoder = names.has(event.name) ? new CustomInputDecoder() : null;
         return [decoder ? { ...event, kind: 'custom' } : event];
       case 'tool-call-delta':
-        return decoder ? deltaOf(decoder.push(event.text)) : [event];
+        return decoder ? deltaOf(decoder.push(event.text), 'tool-call-delta') : [event];
       case 'tool-call-end': {
-        const rest = decoder ? deltaOf(decoder.end()) : [];
+        const rest = decoder ? deltaOf(decoder.end(), 'tool-call-delta') : [];
         decoder = null;
         return [...rest, event];
       }
@@ -105,8 +105,4 @@ export function raiseCustomCalls(
         return [event];
     }
   };
-}
-
-function deltaOf(text: string): StreamEvent[] {
-  return text === '' ? [] : [{ type: 'tool-call-delta', text }];
 }

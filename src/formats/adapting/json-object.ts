@@ -2,7 +2,7 @@
 // writes around the object (a code fence, a sentence) is removed. A forced tool call, which other
 // gateways use, is refused while the model thinks and excludes the client's own tools:
 // https://github.com/BerriAI/litellm/issues/8901 (read 2026-11-23).
-import type { StreamEvent } from '../../canonical/event.ts';
+import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
 import type { Message, TextPart } from '../../canonical/request.ts';
 
 export const jsonInstruction: TextPart = {
@@ -125,8 +125,4 @@ export function keepObject(
     if (dropped !== '') drop({ type: 'text-delta', text: dropped });
     return deltaOf(shown);
   };
-}
-
-function deltaOf(text: string): StreamEvent[] {
-  return text === '' ? [] : [{ type: 'text-delta', text }];
 }

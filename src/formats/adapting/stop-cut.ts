@@ -3,7 +3,7 @@
 // searched.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Citation } from '../../canonical/citation.ts';
-import type { StreamEvent } from '../../canonical/event.ts';
+import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 
 const sequencesMax = 64;
@@ -150,7 +150,7 @@ export class StreamCut {
     const { shown, found } = this.#search.push(text);
     this.#shown += shown.length;
     if (!found) return deltaOf(shown);
-    this.stop = stopAt(found.sequence);
+    this.stop = { reason: 'stop-sequence', sequence: found.sequence };
     this.#drop({ type: 'text-delta', text: found.rest });
     return [...deltaOf(shown), { type: 'text-end' }];
   }
@@ -168,12 +168,4 @@ export class StreamCut {
     const span = citation.type === 'url' ? citation.span : null;
     return (span?.end ?? 0) <= this.#shown;
   }
-}
-
-function deltaOf(text: string): StreamEvent[] {
-  return text === '' ? [] : [{ type: 'text-delta', text }];
-}
-
-function stopAt(sequence: string): Stop {
-  return { reason: 'stop-sequence', sequence };
 }
