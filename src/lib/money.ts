@@ -20,7 +20,7 @@ export type Picos = bigint;
 
 const microsPerDollar = 1_000_000;
 export const microsPerCent = 10_000;
-const picosPerMicro = 1_000_000n;
+export const picosPerMicro = 1_000_000n;
 
 export const zeroMicros = 0 as Micros;
 

@@ -24,6 +24,9 @@ export type UnitPrices = {
   readonly request: Picos;
 };
 
+/** Nothing, for the account and for the operator. */
+export const freePrice = { listPicos: 0n, upstreamPicos: 0n } as const;
+
 /** Terms of something that has one price. */
 export const noPrices: UnitPrices = {
   input: zeroPicos,

@@ -2,6 +2,7 @@
 // untrusted, so each part has a maximum, and the hold covers the maximum.
 import type { ImageModel, ImageTokenPrices, ImageUsage } from '../../terms/image-model.ts';
 import type { Picos } from '../../lib/money.ts';
+import { freePrice } from '../../terms/price-terms.ts';
 import { unitPrice, type ImageUnitPrice, type PricedImage } from './image-price.ts';
 import { scaleByFactor, type PriceFactor } from './price.ts';
 
@@ -51,7 +52,7 @@ export function maximumPrice(
   const { price } = model;
   if (table === null || price === null) return null;
   const { tokens } = price;
-  if (tokens === null) return { ...table, request: { listPicos: 0n, upstreamPicos: 0n } };
+  if (tokens === null) return { ...table, request: freePrice };
   const requestPicos =
     picosOf(prompt.upper + promptOverhead, tokens.text) +
     picosOf(image.inputs.length * inputImageTokensMax, tokens.image) +

@@ -4,9 +4,15 @@
 // A model may have several prices: of service tiers, and of hours of the week. A hold covers those
 // that its request allows. The charge follows the tier that the answer names and the time when the
 // answer ends, and never exceeds the dearest that was allowed.
-import { costOf, type PriceTerms, type UnitPrices } from '../../terms/price-terms.ts';
+import { costOf, freePrice, type PriceTerms, type UnitPrices } from '../../terms/price-terms.ts';
 import { totalInputTokens, type Usage } from '../../canonical/usage.ts';
-import { roundUpToMicro, type Micros, type Picos, type PicosPerToken } from '../../lib/money.ts';
+import {
+  picosPerMicro,
+  roundUpToMicro,
+  type Micros,
+  type Picos,
+  type PicosPerToken,
+} from '../../lib/money.ts';
 import type { PriceTier, ServiceTier } from '../../canonical/service-tier.ts';
 import type { Model, PriceSet, PriceVersion, TokenPrices } from './model.ts';
 import { millionth, scalePriceSet, scaleSet, scaleUp, wholeFactor } from './scale-prices.ts';
@@ -74,8 +80,6 @@ type PricedUsage = {
 };
 
 const standard = { tier: null, hours: null } as const;
-const freeSearch = { listPicos: 0n, upstreamPicos: 0n } as const;
-const picosPerMicro = 1_000_000n;
 /** More tokens than any request has; "unlimited" for a free model. */
 const outputTokensMax = 100_000_000;
 
@@ -224,7 +228,7 @@ type Run = {
  * asked for, at most as the dearest that was allowed.
  */
 export function priceUsage(price: AppliedPrice, run: Run): PricedUsage {
-  const { list, search = freeSearch } = price;
+  const { list, search = freePrice } = price;
   const { usage, searches = 0, images } = run;
   const variant = chargedVariant(price, run);
   const set = setOf(list, variant);
@@ -261,7 +265,7 @@ function termsOf(price: AppliedPrice, variant: number, run: Run): PriceTerms {
 }
 
 function listTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {
-  const { list, search = freeSearch, ownKey, isOwnKey } = price;
+  const { list, search = freePrice, ownKey, isOwnKey } = price;
   const fee = isOwnKey ? ownKey!.feePicos : 0n;
   return unitsOf(setOf(list, variant), run.usage, {
     search: search.listPicos,
@@ -270,7 +274,7 @@ function listTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {
 }
 
 function upstreamTerms(price: AppliedPrice, variant: number, run: Run): UnitPrices {
-  const { upstream, search = freeSearch } = price;
+  const { upstream, search = freePrice } = price;
   return unitsOf(setOf(upstream, variant), run.usage, {
     search: search.upstreamPicos,
     request: run.images?.upstreamPicos ?? 0n,
@@ -419,7 +423,7 @@ type WorstInput = { readonly inputPicos: bigint; readonly outputPrice: bigint };
 function worstInputs(price: AppliedPrice, request: InputSize): WorstInput[] {
   const { inputTokensUpper, audioTokensUpper = 0, choices, prompts = 1 } = request;
   const { searches = 0, imagesPicos = 0n, cachesLong = true } = request;
-  const { list, search = freeSearch, ownKey } = price;
+  const { list, search = freePrice, ownKey } = price;
   const inputTokens = inputTokensUpper * (choices / prompts);
   const audioTokens = audioTokensUpper * (choices / prompts);
   const reachable = allowedVariants(price).flatMap((variant) => {

@@ -3,6 +3,7 @@ import type { FailedReply } from '../../canonical/event.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { hourMs } from '../../lib/utc-time.ts';
 import type { BatchHost, HostCalls } from '../../providers/batches/host.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
@@ -22,7 +23,6 @@ type Callable = {
 const callMs = 60_000;
 /** No call that sends lines takes longer. */
 export const sendMs = 600_000;
-const readMs = 3_600_000;
 const idleMs = 120_000;
 
 export class CallFailed extends UpstreamBroken {
@@ -62,7 +62,7 @@ export function callsOf(callable: Callable): HostCalls {
     },
     async read(path) {
       const reply = await upstreams.send({
-        ...within(readMs),
+        ...within(hourMs),
         method: 'GET',
         ...addressOf(path),
         headers: { ...headers, accept: '*/*' },

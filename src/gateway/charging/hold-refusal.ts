@@ -2,6 +2,7 @@
 // what would fit.
 import { accountFrozen, ApiError } from '../../canonical/errors.ts';
 import type { RefusedOutcome } from '../../domain/ledger/commands.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
 import { spendRefusal } from './spend-notice.ts';
 
@@ -81,12 +82,8 @@ function detailsOf(limit: string, outcome: RefusedOutcome, refused: Refused) {
       spent_micros: outcome.cap.spentMicros,
     }),
     ...refused.details,
-    resets_at: resetTime(outcome),
+    resets_at: isoTimeOf(outcome.resetsAtMs),
   };
-}
-
-function resetTime(outcome: RefusedOutcome): string | null {
-  return outcome.resetsAtMs === null ? null : new Date(outcome.resetsAtMs).toISOString();
 }
 
 function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: Refused): number | null {
@@ -120,7 +117,7 @@ function capMessage(
   const resets =
     capMicros === 0
       ? ` It allows nothing: have the ${kind} raised.`
-      : ` The ${kind} starts anew at ${resetTime(outcome)}.`;
+      : ` The ${kind} starts anew at ${isoTimeOf(outcome.resetsAtMs)}.`;
   if (spentMicros >= capMicros) return `${cap} is reached: ${spent}. This ${cost}.${resets}`;
   const held = outcome.heldMicros > 0 ? `, and ${heldPart(outcome)}` : '';
   const left = `$${formatUsd(outcome.leftMicros)} is left`;

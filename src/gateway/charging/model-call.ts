@@ -2,6 +2,7 @@
 import type { MadePrice } from '../images/made-cost.ts';
 import type { ImagesRun } from '../../domain/catalog/price.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { freePrice } from '../../terms/price-terms.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Caller } from '../request.ts';
@@ -26,7 +27,7 @@ export class DrawnImages {
   isIncomplete = false;
 
   add({ listPicos, upstreamPicos, request }: MadePrice): void {
-    const before = this.images ?? { count: 0, listPicos: 0n, upstreamPicos: 0n };
+    const before = this.images ?? { count: 0, ...freePrice };
     this.images = {
       count: before.count + 1,
       listPicos: before.listPicos + listPicos + (request?.listPicos ?? 0n),

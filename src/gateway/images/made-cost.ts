@@ -15,6 +15,7 @@ import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Picos } from '../../lib/money.ts';
+import { freePrice } from '../../terms/price-terms.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { ImageModel, ImageUsage } from '../../terms/image-model.ts';
 import type { Caller } from '../request.ts';
@@ -69,7 +70,7 @@ export function costOfMade(making: Making, made: Made, log: Pick<Logger, 'warn'>
   const counted = countedBy(making, made, log);
   // The provider's count includes what came and cannot be read.
   const unreadPicos = counted ? counted.beyondPicos : lossOf(unread);
-  const price = counted ? { listPicos: 0n, upstreamPicos: 0n, request: counted } : table;
+  const price = counted ? { ...freePrice, request: counted } : table;
   return {
     price: isOwnKey ? withOwnKey(price, ownKey) : price,
     lostPicos: lossOf(lost - spoiled) + (isOwnKey ? 0n : unreadPicos),

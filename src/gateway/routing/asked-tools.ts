@@ -8,6 +8,7 @@ import {
   type OwnFunction,
 } from '../../canonical/own-tools.ts';
 import type { Picos } from '../../lib/money.ts';
+import { freePrice } from '../../terms/price-terms.ts';
 import type { AskedImages } from './own-images.ts';
 import type { OwnSearch } from '../search/search-sources.ts';
 import type { ClientFormat, ClientRequest } from '../../formats/format.ts';
@@ -112,10 +113,9 @@ export function readSearch(
   );
 }
 
-export const noPrice = { listPicos: 0n, upstreamPicos: 0n };
 const noTools = {
   searchesMax: 0,
-  price: noPrice,
+  price: freePrice,
   billsResults: false,
   mayBeFewer: false,
   limitField: null,

@@ -3,7 +3,7 @@
 import type { Usage } from '../../canonical/usage.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { dayOf } from '../../lib/utc-time.ts';
+import { dayOf, hourMs } from '../../lib/utc-time.ts';
 import { keyOfRoute, type RouteName } from '../calling/shared-health.ts';
 
 /**
@@ -53,7 +53,7 @@ export function createUnknownNotices(log: Pick<Logger, 'warn'>, clock: Pick<Cloc
 }
 
 /** An organisation may be verified meanwhile. */
-const memoryMs = 60 * 60_000;
+const memoryMs = hourMs;
 const routesMax = 1_000;
 
 /** Remembers the routes whose hosts refuse summaries of reasoning. */

@@ -1,4 +1,5 @@
 // Decides which tools the gateway itself runs for a request, because the provider of a route has none.
+import { freePrice } from '../../terms/price-terms.ts';
 import { searchesByDefault, searchModelId } from '../../terms/web-search.ts';
 import { priceAt, type PriceFactor } from '../../domain/catalog/price.ts';
 import { hostedTools } from '../../formats/registry.ts';
@@ -7,7 +8,6 @@ import { offerImages } from './own-images.ts';
 import { priceFactorFor } from './price-factor.ts';
 import {
   imageTokens,
-  noPrice,
   readSearch,
   resultTokens,
   withReadings,
@@ -67,7 +67,7 @@ function readOwnTools(query: Query): AskedTools | null {
   const isLimited = (search?.searchesMax ?? drawing?.imagesMax ?? null) !== null;
   return {
     searchesMax,
-    price: search ? offer.price : noPrice,
+    price: search ? offer.price : freePrice,
     billsResults: false,
     mayBeFewer: !isLimited && Math.max(searchesMax, images?.imagesMax ?? 0) > 1,
     limitField: search?.limitField ?? drawing?.limitField ?? null,

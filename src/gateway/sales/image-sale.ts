@@ -5,7 +5,7 @@ import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { unitPrice } from '../../domain/catalog/image-price.ts';
 import { maximumPrice } from '../../domain/catalog/image-token-price.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { nextDayMs } from '../../lib/utc-time.ts';
+import { dayMs, hourMs, nextDayMs } from '../../lib/utc-time.ts';
 import { checkImageRequest, parseImageRequest } from '../../domain/images/image-request.ts';
 import type { ImageRequest } from '../../domain/images/request-types.ts';
 import type { ImageBytes } from '../../lib/image.ts';
@@ -200,10 +200,10 @@ async function show(
 }
 
 /** A replayed link must still work for a while. */
-const linkUseMs = 3_600_000;
+const linkUseMs = hourMs;
 
 function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): number | null {
-  return responseFormat === 'url' ? config.storage.keep_days * 86_400_000 - linkUseMs : null;
+  return responseFormat === 'url' ? config.storage.keep_days * dayMs - linkUseMs : null;
 }
 
 function notAnImageModel(name: string): Error {

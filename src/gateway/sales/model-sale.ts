@@ -25,6 +25,7 @@ import type { ModelRequest } from '../routing/write-request.ts';
 import { retirementHeaders } from '../retirement-headers.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
+import { promptOnly } from './units.ts';
 import { refuseSound } from '../models/refuse-sound.ts';
 
 export function modelEndpoint(format: ClientFormat): Endpoint {
@@ -46,7 +47,6 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
     // By rank, so the first route is the same for every such request.
     const [first] = routes;
     const asksForImages = (hostedTools[format.name].readImages?.(request) ?? null) !== null;
-    const streamHeaders: Headers = format.streamType ? { 'content-type': format.streamType } : {};
     const emptyContext = () =>
       emptyContextOf({ gateway, caller: { requestId }, asked: { model, request } });
     return {
@@ -86,7 +86,7 @@ export function modelEndpoint(format: ClientFormat): Endpoint {
       ...(format.openingKeepAlive !== undefined && {
         opening: {
           keepAlive: format.openingKeepAlive,
-          headers: streamHeaders,
+          headers: { ...(format.streamType && { 'content-type': format.streamType }) },
         },
       }),
       writeFailure(error) {
@@ -229,9 +229,6 @@ function readConversation(format: ClientFormat, request: ClientRequest): Prompt 
   try {
     return format.readRequest({ ...request, body });
   } catch {
-    return {
-      system: [],
-      messages: [{ role: 'user', content: [{ type: 'text', text: JSON.stringify(conversation) }] }],
-    };
+    return promptOnly(JSON.stringify(conversation));
   }
 }

@@ -1,12 +1,13 @@
 // Sells by the unit: images, searches, input tokens, characters and the like. The most that all units can
 // cost is held, delivered units are charged at their actual price, and failures are free.
 import type { ApiError } from '../../canonical/errors.ts';
-import { costOf, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
+import { costOf, freePrice, noPrices, type UnitPrices } from '../../terms/price-terms.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
 import type { Prompt } from '../../domain/telemetry/content.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import {
+  picosPerMicro,
   roundUpToMicro,
   usdFromMicros,
   zeroMicros,
@@ -147,7 +148,8 @@ export function saleOfUnits(
   };
 }
 
-function promptOnly(text: string): Prompt {
+/** A text as the prompt of a trace. */
+export function promptOnly(text: string): Prompt {
   return { system: [], messages: [{ role: 'user', content: [{ type: 'text', text }] }] };
 }
 
@@ -202,7 +204,7 @@ async function outcomeOf(sold: Sold, delivery: Delivery): Promise<Outcome> {
       lossMicros: zeroMicros,
       isCausedByAccount: true,
       losses: [{ lossMicros: lostMicros, callNumber: spoiled.calls }],
-      spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(noPrice, spoiled) }),
+      spoiled: billOf(sold, { ...spoiled, count: 0, price: withSpoiled(freePrice, spoiled) }),
     };
   }
   const { calls, price, provider, body, contentType } = delivery;
@@ -275,10 +277,8 @@ export function writeFailure(
   return formatSse(null, JSON.stringify(body));
 }
 
-const noPrice: UnitPrice = { listPicos: 0n, upstreamPicos: 0n };
-
 function withSpoiled(price: UnitPrice, { picos }: Spoiled): UnitPrice {
-  const { listPicos = 0n, upstreamPicos = 0n } = price.request ?? {};
+  const { listPicos, upstreamPicos } = price.request ?? freePrice;
   return {
     ...price,
     request: { listPicos: listPicos + picos, upstreamPicos: upstreamPicos + picos },
@@ -343,8 +343,6 @@ function priceOf({ unit: { counted } }: UnitsForSale, price: UnitPrice, count: n
     upstreamCostMicros: cost(terms.upstream),
   };
 }
-
-const picosPerMicro = 1_000_000n;
 
 function affordableUnits(
   { most: { listPicos, request }, count }: UnitsForSale,

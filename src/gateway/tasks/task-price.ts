@@ -1,6 +1,7 @@
 // Prices of tasks: a task is billed by a unit, such as a character, or by tokens.
 import { type AppliedPrice, ownKeyMark } from '../../domain/catalog/price.ts';
 import type { Picos } from '../../lib/money.ts';
+import { freePrice } from '../../terms/price-terms.ts';
 import type { UnitPrice } from '../sales/units.ts';
 
 /** What is left out is 0. */
@@ -73,8 +74,7 @@ export function chargedPrice(price: AppliedPrice, count: Count): UnitPrice {
   const fee = isOwnKey ? ownKey!.feePicos : 0n;
   const tokens = { count: { inputTokens, outputTokens }, list: list.base, upstream: upstream.base };
   return {
-    listPicos: 0n,
-    upstreamPicos: 0n,
+    ...freePrice,
     ...(units === undefined && { tokens }),
     request: { listPicos: listPicos + fee, upstreamPicos },
     version: list.version + (isOwnKey ? ownKeyMark : ''),

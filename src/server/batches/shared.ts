@@ -45,7 +45,7 @@ export function readQuery(
   const texts = query as Readonly<Record<string, string | undefined>>;
   for (const [name, value] of Object.entries(texts))
     if (typeof value !== 'string')
-      throw invalidRequest(name, `\\`${name}\\` is given twice. Give it once.`);
+      throw invalidRequest(name, `\`${name}\` is given twice. Give it once.`);
   const limit = readLimit(texts.limit, limitMax);
   return { ...texts, limit } as Readonly<Record<string, string | undefined>> & { limit: number };
 }
