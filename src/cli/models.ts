@@ -10,7 +10,7 @@ import {
 import { imagePricesOf } from '../domain/catalog/image-listing.ts';
 import { loadCatalog, readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
 import { readBuiltInImageCatalog } from '../domain/catalog/load-image-catalog.ts';
-import { priceFor } from '../domain/catalog/price.ts';
+import { listPricePpm, priceFor } from '../domain/catalog/price.ts';
 import type { Model } from '../domain/catalog/model.ts';
 import type { Config } from '../config/schema.ts';
 import {
@@ -23,8 +23,6 @@ import { dayOf } from '../lib/utc-time.ts';
 import { type Output, tableOf } from './output.ts';
 import { systemClock } from '../lib/clock.ts';
 import { loadSavedConfig } from './saved-config.ts';
-
-const listPricePpm = 1_000_000;
 
 export async function listModelsCommand(): Promise<Output> {
   const config = await loadSavedConfig();

@@ -2,7 +2,7 @@
 // Origin, session and access are checked as for the others. The playground's endpoints are the
 // public ones with a key of the account: the path names the key instead of a header.
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
-import { ApiError, noSuch } from '../canonical/errors.ts';
+import { ApiError } from '../canonical/errors.ts';
 import type { KeyScope } from '../terms/key-scope.ts';
 import type { Access, EndpointName } from './contract/endpoint.ts';
 import { clientFormats } from '../formats/registry.ts';
@@ -22,6 +22,7 @@ import { checkScope, useKey } from '../server/middleware/authenticate.ts';
 import { checkContentType, readJsonBody } from '../server/middleware/body.ts';
 import type { MemoryWait } from '../server/middleware/wait-for-memory.ts';
 import { checkUploadType, readSoundForm } from '../server/upload-form.ts';
+import { noSuchKey } from './changes/keys.ts';
 import { admitCaller, checkOrigin, requireWithinBudget } from './access.ts';
 import { finishProvider } from './sign-in/auth.ts';
 
@@ -119,7 +120,7 @@ function useKeyOfPath(context: DoorContext, scope: KeyScope) {
       readonly key: string;
     };
     const key = await keys.findById(account, keyId);
-    if (!key) throw noSuch('key');
+    if (!key) throw noSuchKey();
     if (key === 'revoked')
       throw new ApiError('invalid_api_key', 'This API key was revoked. Use another.');
     useKey(gateway, key, request);

@@ -4,6 +4,7 @@
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import { withCheckedClient } from '../../lib/checked-client.ts';
 import type { OpenConnector } from '../../lib/checked-connector.ts';
+import { escapeHtml } from '../../lib/escape-html.ts';
 import { type PublicHosts, publicHosts } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
 import { type AnswerHeaders, readRetryAfterSeconds } from '../../lib/retry-after.ts';
@@ -144,7 +145,8 @@ export class Channels {
     const headers = { 'user-agent': 'tollgate', 'content-type': 'application/json' };
     if (target.kind === 'slack') {
       const { title, sentence, link } = this.#words(target, { type, data });
-      const text = `*${escapeSlack(title)}*\n${escapeSlack(sentence)}\n<${link}>`;
+      // https://docs.slack.dev/messaging/formatting-message-text
+      const text = `*${escapeHtml(title)}*\n${escapeHtml(sentence)}\n<${link}>`;
       return { headers: { ...headers, 'webhook-id': id }, body: JSON.stringify({ text }) };
     }
     // `data` is JSON already. The time is the event's in every attempt.
@@ -190,9 +192,4 @@ function readAnswer(status: number, headers: AnswerHeaders, nowMs: number): Sent
   const problem = `it answers with status ${status}`;
   if (status === 410) return { kind: 'gone', problem };
   return { kind: 'failed', problem, waitMs: (readRetryAfterSeconds(headers, nowMs) ?? 0) * 1_000 };
-}
-
-/** https://docs.slack.dev/messaging/formatting-message-text */
-function escapeSlack(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

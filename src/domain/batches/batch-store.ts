@@ -126,8 +126,8 @@ export class BatchStore {
     return (await found.executeTakeFirst()) ?? null;
   }
 
-  async find({ accountId, mode }: Owner, form: BatchForm, id: string): Promise<Batch | null> {
-    const found = this.#of({ accountId, mode }).where('form', '=', form).where('id', '=', id);
+  async find(owner: Owner, form: BatchForm, id: string): Promise<Batch | null> {
+    const found = this.#of(owner).where('form', '=', form).where('id', '=', id);
     return (await found.executeTakeFirst()) ?? null;
   }
 

@@ -2,6 +2,7 @@
 // embedded; other letters are written in Latin ones (`Київ` as `Kiiv`). The ids identify the parties.
 import anyAscii from 'any-ascii';
 import { PDFDocument, type PDFFont, type PDFPage, rgb, StandardFonts } from '@cantoo/pdf-lib';
+import { cleanName } from '../../lib/clean-name.ts';
 import { formatUsd, type Micros } from '../../lib/money.ts';
 
 export type Receipt = {
@@ -126,13 +127,7 @@ class Pen {
 
 /** Returns the text in characters that the font has. */
 export function latinText(text: string, known: ReadonlySet<number>): string {
-  const characters = Array.from(
-    text
-      .normalize('NFC')
-      .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-      .trim(),
-  );
-  return characters
+  return Array.from(cleanName(text.normalize('NFC')))
     .map((character) =>
       known.has(character.codePointAt(0)!) ? character : knownOnly(anyAscii(character), known),
     )

@@ -13,7 +13,6 @@ export type EndingModel = {
 
 export type CatalogProblem = {
   readonly id: string;
-  readonly name: string;
   readonly type: ModelType | 'image';
   /**
    * Without a current price a model never runs; without an enabled route it runs only for test
@@ -60,15 +59,9 @@ export function checkCatalog(
 }
 
 function problemOf(
-  { id, displayName: name, routes }: Model | ImageModel,
+  { id, routes }: Model | ImageModel,
   type: CatalogProblem['type'],
   problem: CatalogProblem['problem'],
 ): CatalogProblem {
-  return {
-    id,
-    name,
-    type,
-    problem,
-    providers: [...new Set(routes.map((route) => route.provider))],
-  };
+  return { id, type, problem, providers: [...new Set(routes.map((route) => route.provider))] };
 }

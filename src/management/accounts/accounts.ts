@@ -15,14 +15,13 @@ import { readLastDays } from '../../domain/ledger/reports/service-sums.ts';
 import { reportAccounts } from '../../domain/ledger/reports/report.ts';
 import { readFirstOwners } from '../../domain/users/members.ts';
 import { dayMs, dayOf, dayStartMs } from '../../lib/utc-time.ts';
-import { cleanName } from '../../lib/clean-name.ts';
 import { createAccount, noSuchAccount, purgeAccount, updateAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { AccountDetail, AccountRow, accountsEndpoints } from '../contract/accounts.ts';
 import type { BodyOf } from '../contract/endpoint.ts';
 import type { Handlers } from '../handlers.ts';
 import { daysBetween, toDayCosts } from '../reports/analytics-sums.ts';
-import { ifGiven, readAddresses } from './keys.ts';
+import { ifGiven, readLimits } from './keys.ts';
 import { checkName } from '../sign-in/sign-in-fields.ts';
 
 export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
@@ -129,20 +128,8 @@ function readChange(fields: ChangeFields) {
   };
 }
 
-/** Throws ApiError 400. */
-function readLimits(fields: ChangeFields) {
-  return {
-    requestsPerMinute: fields.requests_per_minute,
-    tokensPerMinute: fields.tokens_per_minute,
-    concurrentRequests: fields.concurrent_requests,
-    allowedAddresses: ifGiven(fields.allowed_addresses, readAddresses),
-  };
-}
-
 function readName(text: string): string {
-  const name = cleanName(text);
-  if (name === '') throw invalidRequest('name', 'Give the account a name.');
-  return name;
+  return checkName(text, 'Give the account a name.');
 }
 
 type ModelPrice = { readonly model: string; readonly multiplier_ppm: number | null };

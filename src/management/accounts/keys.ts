@@ -24,7 +24,6 @@ import type { Membership } from '../../domain/users/session.ts';
 import { forecastMicros } from '../../domain/ledger/forecast.ts';
 import { dayStartMs, hourMs, monthStartMs, nextDayMs, nextMonthMs } from '../../lib/utc-time.ts';
 import { isAddressRange } from '../../lib/addresses.ts';
-import { cleanName } from '../../lib/clean-name.ts';
 import { isoTimeOf, parseZonedTime } from '../../lib/iso-time.ts';
 import { micros } from '../../lib/money.ts';
 import {
@@ -38,6 +37,7 @@ import {
 import type { ManagementContext } from '../context.ts';
 import { isAtLeast, requireProof, requireWithinBudget } from '../access.ts';
 import type { Caller, Handlers } from '../handlers.ts';
+import { checkName } from '../sign-in/sign-in-fields.ts';
 
 /** Rows of a list in another order, which has one page. */
 const sortedRows = 100;
@@ -215,18 +215,30 @@ function readControls(
   fields: ControlFields,
 ): KeyControls {
   return {
-    name: ifGiven(fields.name, readName),
+    name: ifGiven(fields.name, (text) => checkName(text, 'Give the key a name.')),
     dailyCapMicros: ifGiven(fields.daily_cap_micros, micros),
     monthlyCapMicros: ifGiven(fields.monthly_cap_micros, micros),
     models: ifGiven(fields.models, (names) => readModels(gateway.hosts.catalog, names)),
     scopes: ifGiven(fields.scopes, (names) => keyScopes.filter((scope) => names.includes(scope))),
+    ...readLimits(fields),
+    expiresAtMs: ifGiven(fields.expires_at, (text) => readExpiry(text, gateway.clock.nowMs())),
+    bodyDays: ifGiven(fields.body_days, (days) => checkBodyDays(gateway.config, days)),
+    marksCache: fields.cache_marks,
+  };
+}
+
+type LimitFields = Pick<
+  ControlFields,
+  'requests_per_minute' | 'tokens_per_minute' | 'concurrent_requests' | 'allowed_addresses'
+>;
+
+/** Returns the limits that keys and accounts have. Throws ApiError 400. */
+export function readLimits(fields: LimitFields) {
+  return {
     requestsPerMinute: fields.requests_per_minute,
     tokensPerMinute: fields.tokens_per_minute,
     concurrentRequests: fields.concurrent_requests,
     allowedAddresses: ifGiven(fields.allowed_addresses, readAddresses),
-    expiresAtMs: ifGiven(fields.expires_at, (text) => readExpiry(text, gateway.clock.nowMs())),
-    bodyDays: ifGiven(fields.body_days, (days) => checkBodyDays(gateway.config, days)),
-    marksCache: fields.cache_marks,
   };
 }
 
@@ -244,12 +256,6 @@ function checkBodyDays(config: Config, days: number): number {
   const problem = bodyDaysProblem(config, days);
   if (problem !== null) throw invalidRequest('body_days', `\`body_days\` ${problem}`);
   return days;
-}
-
-function readName(text: string): string {
-  const name = cleanName(text);
-  if (name === '') throw invalidRequest('name', 'Give the key a name.');
-  return name;
 }
 
 function readModels(catalog: Catalog, names: readonly string[]): string[] {

@@ -16,10 +16,10 @@ export function checkEmail(text: string): string {
   return email;
 }
 
-/** Returns the name as `cleanName` does. Throws ApiError 400. */
-export function checkName(text: string): string {
+/** Returns the name as `cleanName` does. Throws ApiError 400. `remedy`: what to do without a name. */
+export function checkName(text: string, remedy = 'Enter a name.'): string {
   const name = cleanName(text);
-  if (name === '') throw invalidRequest('name', 'Enter a name.');
+  if (name === '') throw invalidRequest('name', remedy);
   return name;
 }
 
