@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { test } from 'node:test';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type ForeignRow, openForeign } from '../src/db/foreign.ts';
@@ -53,6 +54,28 @@ async function planOf(url: string): Promise<ImportPlan> {
     await source.close();
   }
 }
+
+test('an address of LiteLLM loses the version and the endpoint that its kind adds here', async () => {
+  const ends = ['/v1/messages', '/v1/', '/messages', '', '/anthropic'];
+  const deployments = [
+    ...ends.map((end) => ['anthropic/claude-x', `https://a.example${end}`]),
+    ['gemini/gemini-x', 'https://g.example/v1beta'],
+  ];
+  const model_list = deployments.map(([model, api_base], index) => ({
+    model_name: `m${index}`,
+    litellm_params: { model, api_base, api_key: `k${index}` },
+  }));
+  const source = { config: { model_list }, database: null, saltKey: null };
+  const { fragment } = await readLiteLlm(source, context);
+  const addresses = Object.values(fragment.providers).map((provider) =>
+    'base_url' in provider ? provider.base_url : null,
+  );
+  const plain = 'https://a.example';
+  assert.deepEqual(addresses, [
+    ...[plain, plain, plain, plain, `${plain}/anthropic`],
+    'https://g.example',
+  ]);
+});
 
 for (const product of ['one-api', 'new-api'])
   for (const store of ['sqlite', 'postgres'] as const)

@@ -228,6 +228,5 @@ export function unseal(stored: string, saltKey: string): string | typeof sealed 
 
 /** `https://api.anthropic.com/v1/` → `https://api.anthropic.com` */
 function withoutVersion(address: string): string {
-  const whole = withoutTrailing(address, '/');
-  return whole.endsWith('/v1') ? withoutTrailing(whole.slice(0, -'/v1'.length), '/') : whole;
+  return withoutTrailing(address, '/').replace(/(?:\/v1(?:beta)?)?(?:\/messages)?$/, '');
 }
