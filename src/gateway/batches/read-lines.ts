@@ -9,7 +9,7 @@ import { batchLineBytesMax } from '../../terms/batch.ts';
 import type { AskedLine } from './make-batch.ts';
 
 const findProblem = compileSchema(BatchLineSchema);
-const field = 'input_file_id';
+const refused = (why: string) => invalidRequest('input_file_id', why);
 
 /** Beside the request, a line has its id and its address. */
 const lineBytesMax = batchLineBytesMax + 4_096;
@@ -26,33 +26,22 @@ export async function* linesOfFile(
   for await (const { text: line, isCut } of splitLines(pieces, lineBytesMax)) {
     number += 1;
     const at = `Line ${number} of the file`;
-    if (isCut)
-      throw invalidRequest(
-        field,
-        `${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`,
-      );
+    if (isCut) throw refused(`${at} is longer than ${batchLineBytesMax} bytes. Send it by itself.`);
     if (line.toString('latin1').trim() === '') {
       empty += 1;
       if (empty <= emptyLinesMax) continue;
-      throw invalidRequest(
-        field,
-        `The file has more than ${emptyLinesMax} empty lines. Leave them out.`,
-      );
+      throw refused(`The file has more than ${emptyLinesMax} empty lines. Leave them out.`);
     }
     const parsed = parseJson(line, { valuesMax: requestValuesMax });
-    if (!parsed.ok) throw invalidRequest(field, `${at} cannot be read: ${parsed.message}.`);
+    if (!parsed.ok) throw refused(`${at} cannot be read: ${parsed.message}.`);
     const problem = findProblem(parsed.value);
-    if (problem) throw invalidRequest(field, `${at}: ${problem.path || 'it'} ${problem.message}`);
+    if (problem) throw refused(`${at}: ${problem.path || 'it'} ${problem.message}`);
     const { custom_id: customId, url, body } = parsed.value as LineOfFile;
     if (url !== endpoint)
-      throw invalidRequest(
-        field,
-        `${at}: \`url\` must be the \`endpoint\` of the batch, ${endpoint}.`,
-      );
+      throw refused(`${at}: \`url\` must be the \`endpoint\` of the batch, ${endpoint}.`);
     // No store keeps halves of characters: two such ids would be one in the results.
     if (!customId.isWellFormed())
-      throw invalidRequest(
-        field,
+      throw refused(
         `${at}: \`custom_id\` holds half of a character (an unpaired surrogate). Send whole characters.`,
       );
     yield { customId, body };

@@ -75,14 +75,8 @@ export class LineRuns {
   async endHold({ request_id: holdId, likely_micros: likely, ...ended }: EndedHold) {
     const lossMicros = ended.isTakenOver ? likely : zeroMicros;
     const { isCausedByAccount } = ended;
-    const { ledger } = this.#parts.gateway.books;
-    const { type } = await ledger.submit({
-      type: 'release',
-      holdId,
-      lossMicros,
-      isCausedByAccount,
-    });
-    return type === 'already-resolved';
+    const release = { type: 'release', holdId, lossMicros, isCausedByAccount } as const;
+    return (await this.#parts.gateway.books.ledger.submit(release)).type === 'already-resolved';
   }
 
   /** Ends a line that does not run. One that was charged when its process was killed has its answer. */
@@ -119,7 +113,8 @@ export class LineRuns {
     const record = new RequestRecord(requestId, {
       path: endpoint,
       listeners,
-      onError: (error) => this.#report(error, 'a listener of requests failed by our own fault'),
+      onError: (err) =>
+        gateway.log.error({ err }, 'a listener of requests failed by our own fault'),
     });
     record.note({ keyId: key.id, accountId: key.accountId, mode: key.mode });
     const bodies = observe.bodies.begin(key, requestId);
@@ -196,10 +191,6 @@ export class LineRuns {
     );
     const message = 'The gateway failed. Nothing was charged.';
     return new ApiError('internal_error', message, { cause: error });
-  }
-
-  #report(err: unknown, message: string): void {
-    this.#parts.gateway.log.error({ err }, message);
   }
 }
 

@@ -63,6 +63,7 @@ const wholeTokensMin = 100;
 
 /** The records of own keys that a thread remembers: it forgets those used least recently. */
 const ownKeyRecordsMax = 10_000;
+
 export class RouteHealth implements RequestListener {
   readonly #options: RouteHealthOptions;
   readonly #records = new Map<string, SharedRecord>();

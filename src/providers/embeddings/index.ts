@@ -1,5 +1,5 @@
 // Which host makes embeddings in which form.
-import { azurePath } from '../azure/path.ts';
+import { atAzure } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
 import { bedrockHost } from './bedrock.ts';
 import { cohere } from './cohere.ts';
@@ -33,10 +33,4 @@ export function embeddingHostOf({
   }
 }
 
-const azure: EmbeddingHost = {
-  ...openAi,
-  write: (job) => ({
-    ...openAi.write(job),
-    path: azurePath('embeddings', job.place, job.upstreamModel),
-  }),
-};
+const azure = { ...openAi, write: atAzure(openAi.write, () => 'embeddings') };

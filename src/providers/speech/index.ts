@@ -1,5 +1,5 @@
 // Which host makes speech in which form.
-import { azurePath } from '../azure/path.ts';
+import { atAzure } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
 import { deepgram } from './deepgram.ts';
 import { elevenlabs } from './elevenlabs.ts';
@@ -30,10 +30,4 @@ export function speechHostOf({ kind, wishes: { speech: wishes } }: HostQuery): S
   }
 }
 
-const azure: SpeechHost = {
-  ...openAi,
-  write: (job) => ({
-    ...openAi.write(job),
-    path: azurePath('audio/speech', job.place, job.upstreamModel),
-  }),
-};
+const azure = { ...openAi, write: atAzure(openAi.write, () => 'audio/speech') };

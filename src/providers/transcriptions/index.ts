@@ -2,7 +2,7 @@
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
 import { type JsonObject, objectsOf } from '../../lib/json.ts';
 import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
-import { azurePath } from '../azure/path.ts';
+import { atAzure } from '../azure/path.ts';
 import type { HostQuery } from '../provider.ts';
 import { cohere } from './cohere.ts';
 import { deepgram } from './deepgram.ts';
@@ -38,13 +38,8 @@ export function transcriptionHostOf({
   }
 }
 
-const azure: TranscriptionHost = {
-  ...openAiForm({}, true),
-  write: (job) => ({
-    ...openAiForm({}, true).write(job),
-    path: azurePath(`audio/${job.task}`, job.place, job.upstreamModel),
-  }),
-};
+const openAi = openAiForm({}, true);
+const azure = { ...openAi, write: atAzure(openAi.write, ({ task }) => `audio/${task}`) };
 
 /** `isOpenAi`: it counts nothing beside the text of a translation. Others may not know `verbose_json`. */
 function openAiForm(wishes: TranscriptionWishes, isOpenAi = false): TranscriptionHost {
