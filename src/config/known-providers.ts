@@ -427,6 +427,15 @@ export function kindOfProvider(
   return providers[name]?.kind ?? knownProviders[name]?.kind;
 }
 
+/** Returns the names of a provider and of its further credentials, which are entries of their own. */
+export function credentialsOf(
+  providers: Readonly<Record<string, { readonly credential_of?: string | null | undefined }>>,
+  name: string,
+): string[] {
+  const further = Object.keys(providers).filter((one) => providers[one]!.credential_of === name);
+  return [name, ...further];
+}
+
 /** https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations (read 2026-11-27) */
 function vertexAddress(region: string | null): string {
   if (region === null || region === 'global') return 'https://aiplatform.googleapis.com';

@@ -29,27 +29,25 @@ export type ImageReading =
    */
   | { readonly kind: 'unreadable'; readonly problem: string };
 
+export function unreadable(problem: string): ImageReading {
+  return { kind: 'unreadable', problem };
+}
+
 /**
  * Reads the type and the dimensions. Pixels are not decoded, so a readable image can still be
  * broken. `bytes` may be the beginning of a file; a reference to it is kept.
  */
 export function readImage(bytes: Buffer): ImageReading {
   const mediaType = imageTypeOf(bytes);
-  if (mediaType === null)
-    return { kind: 'unreadable', problem: `is not a ${imageTypesInWords} image` };
+  if (mediaType === null) return unreadable(`is not a ${imageTypesInWords} image`);
   const size = dimensionsOf(bytes, mediaType);
   if (size === null)
-    return {
-      kind: 'unreadable',
-      problem: `is a broken ${mediaType} file: its dimensions cannot be read`,
-    };
+    return unreadable(`is a broken ${mediaType} file: its dimensions cannot be read`);
   const { width, height } = size;
-  if (width * height > imagePixelsMax) {
-    return {
-      kind: 'unreadable',
-      problem: `is ${width}×${height} pixels; at most ${imagePixelsMax / 1e6} million pixels are taken`,
-    };
-  }
+  if (width * height > imagePixelsMax)
+    return unreadable(
+      `is ${width}×${height} pixels; at most ${imagePixelsMax / 1e6} million pixels are taken`,
+    );
   return { kind: 'image', image: { bytes, mediaType, width, height } };
 }
 

@@ -24,6 +24,11 @@ export function orNull<Schema extends TSchema>(schema: Schema, description?: str
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
+/** A field that may be left out, or null, which SDKs send for one that is not set. */
+export function optionalOrNull<Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Optional(orNull(schema, description));
+}
+
 /** A field for each name. */
 export function byName<const Name extends string, Schema extends TSchema>(
   names: readonly Name[],

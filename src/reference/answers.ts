@@ -192,7 +192,7 @@ const UsageRecord = closed({
 
 export const UsagePage = closed({
   data: Type.Array(UsageRecord),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
+  next_cursor: orNull(Type.String()),
 });
 
 export const TokenCount = closed({ input_tokens: count });
@@ -347,12 +347,12 @@ export const Spend = closed({
   extra_usage: Type.Object(
     {
       is_enabled: Type.Literal(true, about('Always true.')),
-      monthly_limit: Type.Union(
-        [cents('The cap'), Type.Null()],
-        about('The cap, of a day or a month, in cents; null: the key has none.'),
+      monthly_limit: orNull(
+        cents('The cap'),
+        'The cap, of a day or a month, in cents; null: the key has none.',
       ),
       used_credits: cents('What is spent of it; without a cap in this UTC month'),
-      utilization: Type.Union([Type.Integer(), Type.Null()], about('The part, in percent.')),
+      utilization: orNull(Type.Integer(), 'The part, in percent.'),
       currency: Type.Literal('USD', about('Always dollars.')),
     },
     about('The cap of which the largest part is spent.'),

@@ -2,6 +2,7 @@
 // data, and its sentence for people. docs/webhooks.md lists them, and a test compares the two.
 import { type Static, type TProperties, type TObject, Type } from 'typebox';
 import { formatUsd, micros } from '../lib/money.ts';
+import { orNull } from '../lib/schema-parts.ts';
 import { type CardProblem, cardProblems } from './card-problem.ts';
 
 type EventTerms<Fields extends TProperties> = {
@@ -155,7 +156,7 @@ export const alertEvents = {
     {
       model: Type.String(),
       ends_at: Time,
-      successor: Type.Union([Type.String(), Type.Null()]),
+      successor: orNull(Type.String()),
     },
     {
       when: 'A model on sale ends within 30 days.',
@@ -213,7 +214,7 @@ export const alertEvents = {
   ),
   'backup.overdue': event(
     ['operators'],
-    { last_backup_at: Type.Union([Time, Type.Null()]), days: Type.Integer() },
+    { last_backup_at: orNull(Time), days: Type.Integer() },
     {
       when: 'The last recorded backup is more than seven days old, once a week.',
       title: 'A backup is overdue',

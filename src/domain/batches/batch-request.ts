@@ -1,15 +1,14 @@
 // The requests that create batches, and the lines in them.
 import { Type } from 'typebox';
 import { batchPaths } from '../../terms/batch.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 
 /** OpenAI's. */
 export const BatchRequestSchema = Type.Object({
   input_file_id: Type.String({ minLength: 1, description: 'The file with the requests.' }),
   endpoint: Type.Enum([...batchPaths.openai], { description: 'The `url` of all lines.' }),
   completion_window: Type.Literal('24h', { description: 'Always `24h`.' }),
-  metadata: Type.Optional(
-    Type.Union([Type.Record(Type.String(), Type.String({ maxLength: 512 })), Type.Null()]),
-  ),
+  metadata: optionalOrNull(Type.Record(Type.String(), Type.String({ maxLength: 512 }))),
   output_expires_after: Type.Optional(
     Type.Object(
       {

@@ -9,7 +9,7 @@ import { usdFromPicos } from '../../lib/money.ts';
 import type { Catalog } from './catalog.ts';
 import { imageInfoEntry, type ImageInfoEntry } from './image-listing.ts';
 import type { Model } from './model.ts';
-import { modelInfoEntry, type ModelInfoEntry } from './model-info.ts';
+import { isoTime, modelInfoEntry, type ModelInfoEntry } from './model-info.ts';
 import { priceAt, type PriceFactor } from './price.ts';
 import type { SearchPrice, SearchProviders } from './search-price.ts';
 
@@ -71,14 +71,9 @@ export type Charging = {
  * models.
  */
 export function listModels(catalog: Catalog, viewer: Visibility) {
-  const data = [
-    ...visibleModels(catalog, viewer).map(({ id, model }) =>
-      listEntry(id, model, listedType(model.type), viewer),
-    ),
-    ...visibleModels(catalog.images, viewer).map(({ id, model }) =>
-      listEntry(id, model, 'image', viewer),
-    ),
-  ];
+  const data = [...visibleModels(catalog, viewer), ...visibleModels(catalog.images, viewer)].map(
+    ({ id, model }) => listEntry(id, model, viewer),
+  );
   return {
     object: 'list',
     data,
@@ -97,25 +92,18 @@ export function modelEntry(
   viewer: Visibility,
   name: string,
 ): ModelListEntry | null {
-  const model = catalog.resolve(name);
-  if (!model) return imageModelEntry(catalog, viewer, name);
-  if (!isVisible(catalog, viewer, model)) return null;
-  return listEntry(
-    catalog.aliases.get(name) === model ? name : model.id,
-    model,
-    listedType(model.type),
-    viewer,
-  );
+  const isChat = catalog.resolve(name) !== null;
+  return isChat ? entryIn(catalog, viewer, name) : entryIn(catalog.images, viewer, name);
 }
 
-function imageModelEntry(
-  { images }: Catalog,
+function entryIn<M extends Model | ImageModel>(
+  kind: Kind<M> & { readonly resolve: (name: string) => M | null },
   viewer: Visibility,
   name: string,
 ): ModelListEntry | null {
-  const model = images.resolve(name);
-  if (!model || !isVisible(images, viewer, model)) return null;
-  return listEntry(images.aliases.get(name) === model ? name : model.id, model, 'image', viewer);
+  const model = kind.resolve(name);
+  if (!model || !isVisible(kind, viewer, model)) return null;
+  return listEntry(kind.aliases.get(name) === model ? name : model.id, model, viewer);
 }
 
 /** Returns all prices as the caller pays them. */
@@ -181,7 +169,8 @@ function isVisible<M extends Model | ImageModel>(kind: Kind<M>, viewer: Visibili
   return Boolean(price) && (viewer.mode === 'test' || kind.liveRoutes(model).length > 0);
 }
 
-function listEntry(id: string, model: Model | ImageModel, type: ListedType, { nowMs }: Visibility) {
+function listEntry(id: string, model: Model | ImageModel, { nowMs }: Visibility) {
+  const type: ListedType = 'type' in model ? listedType(model.type) : 'image';
   const { deprecatedAtMs, retiresAtMs, successor } = model.retirement ?? {};
   return {
     id,
@@ -202,8 +191,4 @@ function listEntry(id: string, model: Model | ImageModel, type: ListedType, { no
     ...(typeof successor === 'string' && { successor }),
     ...(hasEnded(model.retirement, nowMs) && { ended: true }),
   };
-}
-
-function isoTime(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace('.000Z', 'Z');
 }

@@ -7,14 +7,14 @@ import rerankModels from '../../../catalog/rerank-models.json' with { type: 'jso
 import speechModels from '../../../catalog/speech-models.json' with { type: 'json' };
 import transcriptionModels from '../../../catalog/transcription-models.json' with { type: 'json' };
 import { formatsOfKind } from '../../terms/provider-kind.ts';
-import { knownProviders } from '../../config/known-providers.ts';
+import { credentialsOf, kindOfProvider } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ModelEntry, RouteEntry } from '../../config/model-schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
 import { createCatalog, type Catalog } from './catalog.ts';
 import { createImageCatalog } from './image-catalog.ts';
-import { loadImageModels, warningsOfImageModels } from './load-image-catalog.ts';
+import { loadImageModels, warningsOfImageModels, warnOfFree } from './load-image-catalog.ts';
 import type { Dimensions, Model, Route } from './model.ts';
 import { resolveAliases } from './resolve-aliases.ts';
 import { checkSuccessors, readRetirement } from './read-retirement.ts';
@@ -107,10 +107,7 @@ function joinEntries(config: Config, { models, as_of }: BuiltInCatalog): JoinedE
     };
   });
   const added = Object.entries(config.models).filter(([id]) => !builtInIds.has(id));
-  return [
-    ...overridden,
-    ...added.map(([id, fields]) => joinNew(config, { id, fields, as_of, builtInIds })),
-  ];
+  return [...overridden, ...added.map((entry) => joinNew(config, entry, { models, as_of }))];
 }
 
 function checkType(config: Config, { id, type = 'chat' }: BuiltInModel, override?: ModelEntry) {
@@ -123,15 +120,14 @@ function checkType(config: Config, { id, type = 'chat' }: BuiltInModel, override
 
 function joinNew(
   config: Config,
-  {
-    id,
-    fields,
-    as_of,
-    builtInIds,
-  }: { id: string; fields: ModelEntry; as_of: string; builtInIds: ReadonlySet<string> },
+  [id, fields]: readonly [string, ModelEntry],
+  { models, as_of }: BuiltInCatalog,
 ): JoinedEntry {
   if (fields.routes) return { id, fields, created: fields.created ?? as_of, isListPrice: true };
-  const suggestion = nearestOf(id, [...builtInIds]);
+  const suggestion = nearestOf(
+    id,
+    models.map((model) => model.id),
+  );
   throw configFault(config, ['models', id, 'routes'], {
     problem: 'is required for a model that is not built in: where it runs',
     remedy: `Write \`routes: [{ provider: …, model: … }]\`${suggestion === null ? '' : `, or did you mean the built-in ${suggestion}?`}.`,
@@ -212,10 +208,7 @@ function toRoutes(config: Config, entries: readonly RouteEntry[]): Route[] {
 
 /** The route, and one with each further credential of its provider. */
 function withCredentials({ providers }: Config, route: Route): Route[] {
-  return [
-    route.provider,
-    ...Object.keys(providers).filter((name) => providers[name]!.credential_of === route.provider),
-  ].map((provider) => ({
+  return credentialsOf(providers, route.provider).map((provider) => ({
     ...route,
     provider,
     weight: route.weight * (providers[provider]?.weight ?? 1),
@@ -238,7 +231,7 @@ function toRoute(config: Config, entry: RouteEntry, position: number): Route {
     cost_factor: costFactor = 1,
     batch_model: batchModel = null,
   } = entry;
-  const kind = config.providers[provider]?.kind ?? knownProviders[provider]?.kind;
+  const kind = kindOfProvider(config.providers, provider);
   const isSpoken =
     api !== undefined &&
     (kind === undefined || formatsOfKind(kind).some((format: string) => format === api));
@@ -269,10 +262,4 @@ function warningsOfProvider([name, { tool_prices: toolPrices }]: [
   Config['providers'][string],
 ]): string[] {
   return warnOfFree(`The provider ${name}`, freeToolsOf(toolPrices));
-}
-
-function warnOfFree(subject: string, free: readonly string[]): string[] {
-  return free.length === 0
-    ? []
-    : [`${subject} is partly free of charge: its price is 0 for ${free.join(', ')}.`];
 }

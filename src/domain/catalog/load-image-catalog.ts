@@ -5,7 +5,7 @@ import imageModels from '../../../catalog/images.json' with { type: 'json' };
 import type { ImageFamily, ImageModel, ImageRoute, ImageTier } from '../../terms/image-model.ts';
 import type { ImageModelEntry, ImageRouteEntry } from '../../config/image-model-schema.ts';
 import { imageParametersOfKind } from '../../terms/provider-kind.ts';
-import { kindOfProvider } from '../../config/known-providers.ts';
+import { credentialsOf, kindOfProvider } from '../../config/known-providers.ts';
 import { configFault } from '../../config/config-fault.ts';
 import type { Config } from '../../config/schema.ts';
 import { nearestOf } from '../../lib/nearest.ts';
@@ -40,10 +40,7 @@ export function loadImageModels(config: Config): ImageModel[] {
   const builtInIds = new Set(builtIn.models.map(({ id }) => id));
   const overridden = builtIn.models.map((model) => overrideFields(config, model));
   const added = Object.entries(config.image_models).filter(([id]) => !builtInIds.has(id));
-  const entries = [
-    ...overridden,
-    ...added.map(([id, fields]) => requireFields(config, { id, fields, builtInIds })),
-  ];
+  const entries = [...overridden, ...added.map((entry) => requireFields(config, entry, builtIn))];
   return entries.map((entry) => toModel(config, builtIn, entry));
 }
 
@@ -57,10 +54,14 @@ export function warningsOfImageModels(models: readonly ImageModel[]): string[] {
     const free = Object.entries(price.output).flatMap(([tier, picos]) =>
       picos === 0n ? [tier] : [],
     );
-    return free.length === 0
-      ? []
-      : [`The image model ${id} is partly free of charge: its price is 0 for ${free.join(', ')}.`];
+    return warnOfFree(`The image model ${id}`, free);
   });
+}
+
+export function warnOfFree(subject: string, free: readonly string[]): string[] {
+  return free.length === 0
+    ? []
+    : [`${subject} is partly free of charge: its price is 0 for ${free.join(', ')}.`];
 }
 
 /** A model's fields, merged from both sources. */
@@ -100,20 +101,16 @@ function overrideFields(
 
 function requireFields(
   config: Config,
-  {
-    id,
-    fields,
-    builtInIds,
-  }: {
-    readonly id: string;
-    readonly fields: ImageModelEntry;
-    readonly builtInIds: ReadonlySet<string>;
-  },
+  [id, fields]: readonly [string, ImageModelEntry],
+  { models }: BuiltInImageCatalog,
 ): JoinedEntry {
   const { mode, family, routes } = fields;
   if (mode && family && routes) return { id, fields, mode, family, routes, isListPrice: true };
   const missing = mode ? (family ? 'routes' : 'family') : 'mode';
-  const suggestion = nearestOf(id, [...builtInIds]);
+  const suggestion = nearestOf(
+    id,
+    models.map((model) => model.id),
+  );
   throw configFault(config, ['image_models', id, missing], {
     problem: 'is required for a model that is not built in',
     remedy: `Add its \`mode\`, its \`family\` and \`routes: [{ provider: …, model: … }]\`${suggestion === null ? '' : `, or did you mean the built-in ${suggestion}?`}.`,
@@ -137,7 +134,9 @@ function toModel(config: Config, builtIn: BuiltInImageCatalog, entry: JoinedEntr
     parameters: readParameters(familyEntry),
     routes: routes
       .map((route, index) => toRoute(config, { entry, familyEntry, route, index }))
-      .flatMap((route) => withCredentials(config, route)),
+      .flatMap((route) =>
+        credentialsOf(config.providers, route.provider).map((provider) => ({ ...route, provider })),
+      ),
     price: fields.prices
       ? readImagePrice(fields.prices, { family: familyEntry, isListPrice })
       : null,
@@ -161,14 +160,6 @@ function checkTiers(
       remedy: `A model of the family ${family} has one price for each of ${tiers.join(', ')}.`,
     });
   }
-}
-
-/** The route, and one with each further credential of its provider. */
-function withCredentials({ providers }: Config, route: ImageRoute): ImageRoute[] {
-  const further = Object.keys(providers).filter(
-    (name) => providers[name]!.credential_of === route.provider,
-  );
-  return [route, ...further.map((provider) => ({ ...route, provider }))];
 }
 
 type RouteSource = {

@@ -35,11 +35,16 @@ export function modelInfoEntry(id: string, model: Model, view: InfoView) {
     supports_audio: model.supports.audio,
     ...allPricesOf(model, priceFor(model, view)!.list),
     scheduled_prices: later.map((version) => ({
-      effective_from: new Date(version.effectiveFromMs).toISOString().replace('.000Z', 'Z'),
+      effective_from: isoTime(version.effectiveFromMs),
       ...allPricesOf(model, listPrices(version, view)),
     })),
     search_prices: searchPricesOf(model, view),
   };
+}
+
+/** Without parts of a second. */
+export function isoTime(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace('.000Z', 'Z');
 }
 
 function allPricesOf({ type }: Model, version: PriceVersion) {

@@ -1,4 +1,5 @@
 // Model names that clients send besides ids: with a vendor, a date, or `-latest`.
+import { parseUtcDay } from '../../lib/iso-time.ts';
 
 /** The parts of a model that its names depend on. */
 type NamedModel = {
@@ -49,10 +50,5 @@ function withoutDate(name: string): string {
   const match = /^(.+)-(\d{4})(-?)(\d{2})\3(\d{2})$/u.exec(name);
   if (!match) return name;
   const [, id, year, , month, day] = match;
-  return isCalendarDay(`${year}-${month}-${day}`) ? id! : name;
-}
-
-function isCalendarDay(day: string): boolean {
-  const time = Date.parse(`${day}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+  return parseUtcDay(`${year}-${month}-${day}`) === null ? name : id!;
 }

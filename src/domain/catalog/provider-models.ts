@@ -18,13 +18,15 @@ export function modelListOf(
   const { kind, api_key: apiKey, base_url: baseUrl } = provider;
   const known = findKnownProvider(name, provider);
   if (known?.kind === kind && known.modelsPath === null) return null;
+  const bearer: ListRequest['headers'] =
+    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
   switch (kind) {
     // Its list has a host of its own.
     case 'bedrock':
       return {
         origin: new URL(baseUrl).origin.replace('//bedrock-runtime.', '//bedrock.'),
         path: '/foundation-models',
-        headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+        headers: bearer,
       };
     case 'vertex':
       return {
@@ -35,12 +37,12 @@ export function modelListOf(
     case 'openai-compatible':
       return {
         path: known?.modelsPath ?? '/models',
-        headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+        headers: bearer,
       };
     case 'cohere':
       return {
         path: '/v1/models?page_size=1000&endpoint=chat',
-        headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+        headers: bearer,
       };
     // It lists models, not deployments.
     case 'azure':

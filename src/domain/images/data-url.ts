@@ -1,7 +1,7 @@
 // Reads images inside the request: `data:image/<type>;base64,<data>`. Base64 is read strictly,
 // because a lenient decoder would turn a damaged image into another one. The size is known from the
 // text's length before anything is decoded.
-import { readImage, type ImageReading } from '../../lib/image.ts';
+import { readImage, unreadable, type ImageReading } from '../../lib/image.ts';
 
 const head = /^data:image\/[a-z0-9.+-]{1,40};base64,/i;
 const headCharactersMax = 70;
@@ -34,10 +34,6 @@ export function readDataUrl(
 
 const notBase64 =
   'is not base64: after the comma only A-Z, a-z, 0-9, `+` and `/`, padded with `=` to a multiple of four characters, without spaces or line breaks';
-
-function unreadable(problem: string): ImageReading {
-  return { kind: 'unreadable', problem };
-}
 
 function paddingOf(data: string): number {
   return data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;

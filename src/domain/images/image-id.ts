@@ -13,13 +13,9 @@ const extensions = {
   'image/gif': 'gif',
   'application/octet-stream': 'bin',
 } as const satisfies Record<StoredMediaType, string>;
-const mediaTypes: Readonly<Record<string, StoredMediaType>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  bin: 'application/octet-stream',
-};
+const mediaTypes = new Map(
+  Object.entries(extensions).map(([mediaType, extension]) => [extension as string, mediaType]),
+) as ReadonlyMap<string, StoredMediaType>;
 
 const randomCharacters = 26;
 const pattern = /^img_(\d{10})_[0-9a-hjkmnp-tv-z]{26}\.(png|jpg|webp|gif|bin)$/;
@@ -35,7 +31,7 @@ export function parseImageId(id: string): ImageIdParts | null {
   const [, seconds, extension] = pattern.exec(id) ?? [];
   return extension === undefined
     ? null
-    : { expiresAtSeconds: Number(seconds), mediaType: mediaTypes[extension]! };
+    : { expiresAtSeconds: Number(seconds), mediaType: mediaTypes.get(extension)! };
 }
 
 /**

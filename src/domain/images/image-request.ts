@@ -4,28 +4,28 @@ import { Type, type Static } from 'typebox';
 import { invalidRequest, refuseProblem, refuseField } from '../../canonical/errors.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { compileSchema } from '../../lib/schema.ts';
-import { checkFamilyParameters, type FamilyChoice } from './family-parameters.ts';
+import { checkFamilyParameters } from './family-parameters.ts';
 import type { ImageRequest, RawImageRequest } from './request-types.ts';
 import { addressText } from '../../lib/address-text.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 const address = addressText({ minLength: 1 });
-/** SDKs send null for unset fields. */
-const optionalText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+const optionalText = optionalOrNull(Type.String());
 
 export const ImageRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   prompt: Type.String({ minLength: 1 }),
-  images: Type.Optional(Type.Union([Type.Array(address), Type.Null()])),
+  images: optionalOrNull(Type.Array(address)),
   /** As OpenAI has it in JSON, or as a text like the images. */
   mask: Type.Optional(Type.Union([address, Type.Object({ image_url: address }), Type.Null()])),
-  n: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+  n: optionalOrNull(Type.Integer({ minimum: 1 })),
   size: optionalText,
   quality: optionalText,
   aspect_ratio: optionalText,
   resolution: optionalText,
   output_format: optionalText,
-  response_format: Type.Optional(Type.Union([Type.Enum(['url', 'b64_json']), Type.Null()])),
+  response_format: optionalOrNull(Type.Enum(['url', 'b64_json'])),
 });
 
 const findProblem = compileSchema(ImageRequestSchema);
@@ -81,22 +81,10 @@ function nameImages(body: unknown): void {
  * naming the field and its allowed values.
  */
 export function checkImageRequest(raw: RawImageRequest, model: ImageModel): ImageRequest {
-  const { body, prompt, images, mask, responseFormat, ignored } = raw;
-  checkPrompt(prompt, model);
-  checkInputImages(images.length, model);
-  if (mask !== null) checkMask(model);
-  const choice: FamilyChoice = checkFamilyParameters(raw, model);
-  return {
-    body,
-    model: raw.model,
-    prompt,
-    images,
-    mask,
-    count: countOf(raw, model),
-    ...choice,
-    responseFormat,
-    ignored,
-  };
+  checkPrompt(raw.prompt, model);
+  checkInputImages(raw.images.length, model);
+  if (raw.mask !== null) checkMask(model);
+  return { ...raw, ...checkFamilyParameters(raw, model), count: countOf(raw, model) };
 }
 
 function checkPrompt(prompt: string, { promptCharactersMax: max }: ImageModel): void {
@@ -141,20 +129,6 @@ function expectedImages(id: string, mode: ImageModel['mode'], max: number): stri
       return `1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
   }
 }
-
-const readFields = new Set([
-  'model',
-  'prompt',
-  'images',
-  'mask',
-  'n',
-  'size',
-  'quality',
-  'aspect_ratio',
-  'resolution',
-  'output_format',
-  'response_format',
-]);
 
 /**
  * Fields of OpenAI's image API that the gateway does not use and that change the result: which
@@ -205,7 +179,7 @@ function refuseFields(body: JsonObject): void {
 function ignoredFieldsOf(body: JsonObject): readonly string[] {
   return Object.keys(body).filter(
     (name) =>
-      !readFields.has(name) &&
+      !Object.hasOwn(ImageRequestSchema.properties, name) &&
       hasValue(body[name]) &&
       !withoutEffect.some(([known, value]) => known === name && value === body[name]),
   );

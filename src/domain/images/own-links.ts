@@ -1,7 +1,7 @@
 // Reads our own image links from the store, for example when a generated image is edited next. A
 // gateway without a public address could not fetch them over the network.
 import { buffer } from 'node:stream/consumers';
-import { readImage, type ImageReading } from '../../lib/image.ts';
+import { readImage, unreadable, type ImageReading } from '../../lib/image.ts';
 import { imageFilesPath, type ImageLinks } from './image-links.ts';
 import type { ImageStore } from './image-store.ts';
 import type { FetchLimits, SafeFetch } from './safe-fetch.ts';
@@ -46,9 +46,8 @@ async function readStored(
 ): Promise<ImageReading | null> {
   const found = await store.find(id);
   if (found === null) return null;
-  if (found.sizeBytes > bytesMax)
-    return { kind: 'unreadable', problem: `is larger than ${bytesMax} bytes` };
-  if (!budget.take(found.sizeBytes)) return { kind: 'unreadable', problem: budget.problem };
+  if (found.sizeBytes > bytesMax) return unreadable(`is larger than ${bytesMax} bytes`);
+  if (!budget.take(found.sizeBytes)) return unreadable(budget.problem);
   const stream = await store.read(id, null);
   return stream && readImage(await buffer(stream));
 }

@@ -1,7 +1,12 @@
 // Reads a request's input images, from data URLs or public URLs. Returns all of them, or throws a
 // 400 that names the failing one.
 import { invalidRequest } from '../../canonical/errors.ts';
-import { imageTypesInWords, type ImageBytes, type ImageReading } from '../../lib/image.ts';
+import {
+  imageTypesInWords,
+  unreadable,
+  type ImageBytes,
+  type ImageReading,
+} from '../../lib/image.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { isDataUrl, readDataUrl } from './data-url.ts';
 import type { ImageMemory } from './fetched-bytes.ts';
@@ -113,7 +118,7 @@ function readDataUrlWithinBudget(
 ): ImageReading {
   const result = readDataUrl(text, { bytesMax: bytesMaxEach });
   if (result.kind === 'unreadable' || budget.take(result.image.bytes.length)) return result;
-  return { kind: 'unreadable', problem: budget.problem };
+  return unreadable(budget.problem);
 }
 
 function fetchOne(

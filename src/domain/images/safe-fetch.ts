@@ -7,7 +7,13 @@ import { ApiError } from '../../canonical/errors.ts';
 import { Client } from '../../lib/undici.ts';
 import { checkedConnector, type OpenConnector } from '../../lib/checked-connector.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
-import { imageTypeOf, imageTypesInWords, readImage, type ImageReading } from '../../lib/image.ts';
+import {
+  imageTypeOf,
+  imageTypesInWords,
+  readImage,
+  unreadable,
+  type ImageReading,
+} from '../../lib/image.ts';
 import { Pieces } from '../../lib/pieces.ts';
 import { publicHosts, type FindAddresses } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
@@ -83,10 +89,6 @@ export function createSafeFetch({
       return unreadable(error instanceof Refused ? error.message : problems.unreachable);
     }
   };
-}
-
-function unreadable(problem: string): ImageReading {
-  return { kind: 'unreadable', problem };
 }
 
 /**

@@ -196,7 +196,7 @@ function readChannels({ draft, isOneApi }: Source, channels: readonly ForeignRow
     (one, other) => other - one,
   );
   for (const row of channels) {
-    const { [text(row['type'])]: host } = types;
+    const host = types[text(row['type'])];
     const name = text(row['name']) || `channel ${text(row['id'])}`;
     const base = text(row['base_url']) || host?.base;
     const stays = notesOf({
@@ -253,23 +253,13 @@ function keysOf(row: ForeignRow): readonly string[] {
 
 function readPrices({ draft, options, isOneApi }: Source): void {
   const map = (name: string) => objectOf(options[name]);
-  const [ratios, completions, reads, writes, calls, modes, sums] = [
-    'ModelRatio',
-    'CompletionRatio',
-    'CacheRatio',
-    'CreateCacheRatio',
-    'ModelPrice',
-    'billing_setting.billing_mode',
-    'billing_setting.billing_expr',
-  ].map(map) as [
-    ForeignRow,
-    ForeignRow,
-    ForeignRow,
-    ForeignRow,
-    ForeignRow,
-    ForeignRow,
-    ForeignRow,
-  ];
+  const ratios = map('ModelRatio');
+  const completions = map('CompletionRatio');
+  const reads = map('CacheRatio');
+  const writes = map('CreateCacheRatio');
+  const calls = map('ModelPrice');
+  const modes = map('billing_setting.billing_mode');
+  const sums = map('billing_setting.billing_expr');
   for (const model of draft.modelNames()) {
     const [ratio, completion] = [readDecimal(ratios[model]), readDecimal(completions[model])];
     if (modes[model] === 'tiered_expr')

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import type { PageSearch } from '../../terms/search-source.ts';
 import { compileSchema } from '../../lib/schema.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 
 /** Brave and Tavily accept no more, and the limit must not depend on which provider answers. */
 export const queryCharactersMax = 400;
@@ -11,7 +12,7 @@ export const resultsByDefault = 10;
 
 export const SearchRequestSchema = Type.Object({
   query: Type.String({ minLength: 1, maxLength: queryCharactersMax }),
-  num: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: resultsMax }), Type.Null()])),
+  num: optionalOrNull(Type.Integer({ minimum: 1, maximum: resultsMax })),
 });
 
 const findProblem = compileSchema(SearchRequestSchema);

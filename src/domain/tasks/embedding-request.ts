@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { EmbeddingEncoding, EmbeddingInput, EmbeddingPurpose } from '../../terms/embedding.ts';
-import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { fieldReader, type TaskRequest } from './task-request.ts';
 
 /** As at OpenAI. */
 const inputsMax = 2_048;
@@ -28,10 +29,10 @@ export const EmbeddingRequestSchema = Type.Object({
     Type.Array(token),
     Type.Array(Type.Array(token)),
   ]),
-  dimensions: orNull(Type.Integer({ minimum: 1 })),
-  encoding_format: orNull(Type.Enum(['float', 'base64'])),
-  input_type: orNull(Type.Enum(Object.keys(purposes))),
-  user: orNull(Type.String()),
+  dimensions: optionalOrNull(Type.Integer({ minimum: 1 })),
+  encoding_format: optionalOrNull(Type.Enum(['float', 'base64'])),
+  input_type: optionalOrNull(Type.Enum(Object.keys(purposes))),
+  user: optionalOrNull(Type.String()),
 });
 
 /** `output_dimension`: Cohere's, Mistral's and Voyage's. */

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
 import { parseEmbeddingRequest, type EmbeddingRequest } from './embedding-request.ts';
-import { orNull } from './task-request.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 
 const purposes: Readonly<Record<string, EmbeddingPurpose>> = {
   RETRIEVAL_QUERY: 'query',
@@ -22,13 +22,15 @@ const fields = {
   content: Type.Object({
     parts: Type.Array(Type.Object({ text: Type.String() }), { minItems: 1 }),
   }),
-  taskType: orNull(Type.String()),
-  title: orNull(Type.String()),
-  outputDimensionality: orNull(Type.Integer({ minimum: 1 })),
+  taskType: optionalOrNull(Type.String()),
+  title: optionalOrNull(Type.String()),
+  outputDimensionality: optionalOrNull(Type.Integer({ minimum: 1 })),
 };
 export const EmbedContentSchema = Type.Object(fields);
 export const BatchEmbedContentsSchema = Type.Object({
-  requests: Type.Array(Type.Object({ model: orNull(Type.String()), ...fields }), { minItems: 1 }),
+  requests: Type.Array(Type.Object({ model: optionalOrNull(Type.String()), ...fields }), {
+    minItems: 1,
+  }),
 });
 
 const findProblem = compileSchema(EmbedContentSchema);

@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { invalidRequest, refuseField } from '../../canonical/errors.ts';
 import { addressText } from '../../lib/address-text.ts';
 import { isObject } from '../../lib/json.ts';
-import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { fieldReader, type TaskRequest } from './task-request.ts';
 
 /** As OpenAI's, which is free too. */
 const defaultModel = 'omni-moderation-latest';
@@ -20,7 +21,7 @@ const Part = Type.Union([
 ]);
 
 export const ModerationRequestSchema = Type.Object({
-  model: orNull(Type.String({ minLength: 1 })),
+  model: optionalOrNull(Type.String({ minLength: 1 })),
   input: Type.Union([Type.String(), Type.Array(Type.String()), Type.Array(Part)]),
 });
 

@@ -2,7 +2,8 @@
 import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { fieldReader, type TaskRequest } from './task-request.ts';
 
 /** Scores of several calls do not compare, so a request is one call, and this is what hosts take. */
 const documentsMax = 1_000;
@@ -11,9 +12,9 @@ export const RerankRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   query: Type.String({ minLength: 1 }),
   documents: Type.Array(Type.Union([Type.String(), Type.Object({ text: Type.String() })])),
-  top_n: orNull(Type.Integer({ minimum: 1 })),
-  return_documents: orNull(Type.Boolean()),
-  max_tokens_per_doc: orNull(Type.Integer({ minimum: 1 })),
+  top_n: optionalOrNull(Type.Integer({ minimum: 1 })),
+  return_documents: optionalOrNull(Type.Boolean()),
+  max_tokens_per_doc: optionalOrNull(Type.Integer({ minimum: 1 })),
 });
 
 /** `top_k`: Voyage's. */

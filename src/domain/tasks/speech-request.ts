@@ -2,19 +2,23 @@
 import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
 import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
-import { fieldReader, orNull, type TaskRequest } from './task-request.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { fieldReader, type TaskRequest } from './task-request.ts';
 
 export const SpeechRequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   input: Type.String({ minLength: 1, description: 'The text to speak.' }),
   voice: Type.String({ minLength: 1, description: 'A voice of the vendor, by its name.' }),
-  instructions: orNull(Type.String(), 'How to speak.'),
-  response_format: orNull(
+  instructions: optionalOrNull(Type.String(), 'How to speak.'),
+  response_format: optionalOrNull(
     Type.Enum([...speechFormatNames]),
     'Default: `mp3`, or the first that the provider makes.',
   ),
-  speed: orNull(Type.Number({ minimum: 0.25, maximum: 4 }), 'Default: 1.'),
-  stream_format: orNull(Type.Enum(['audio', 'sse']), '`audio`, the default: bytes. `sse`: events.'),
+  speed: optionalOrNull(Type.Number({ minimum: 0.25, maximum: 4 }), 'Default: 1.'),
+  stream_format: optionalOrNull(
+    Type.Enum(['audio', 'sse']),
+    '`audio`, the default: bytes. `sse`: events.',
+  ),
 });
 
 const readFields = fieldReader(SpeechRequestSchema);

@@ -1,6 +1,6 @@
 // The common part of all requests for tasks. A task is work of a model other than answering a
 // conversation, such as embeddings or speech.
-import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { Type, type Static, type TObject } from 'typebox';
 import { refuseProblem } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
@@ -14,12 +14,6 @@ export type TaskRequest = {
   /** The answer comes as server-sent events; left out: it does not. */
   readonly isEvents?: boolean;
 };
-
-/** A field may be null, which SDKs send for one that is not set. */
-export const orNull = <Schema extends TSchema>(schema: Schema, description?: string) =>
-  Type.Optional(
-    Type.Union([schema, Type.Null()], description === undefined ? {} : { description }),
-  );
 
 /**
  * Returns a function that reads the fields of a body. It throws ApiError `invalid_request`, which names

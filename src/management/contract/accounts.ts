@@ -1,6 +1,6 @@
 // Accounts: their settings, limits and prices.
 import { Type } from 'typebox';
-import { closed, Done, orNull, Search } from './common.ts';
+import { closed, Done, optionalOrNull, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { keyControls, Name } from './keys.ts';
 import { RequestId } from './billing.ts';
@@ -123,9 +123,7 @@ export const accountsEndpoints = {
       price_multiplier_ppm: Type.Optional(Multiplier),
       retain_responses: Type.Optional(Type.Boolean()),
       ...limits,
-      allowed_addresses: Type.Optional(
-        Type.Union([Type.Array(Type.String(), { maxItems: 100 }), Type.Null()]),
-      ),
+      allowed_addresses: optionalOrNull(Type.Array(Type.String(), { maxItems: 100 })),
     }),
     output: AccountDetail,
   }),
@@ -160,7 +158,7 @@ export const accountsEndpoints = {
     note: "Sets the multiplier of one model; null removes it, so that the account's applies.",
     body: Type.Object({
       model: Type.String({ minLength: 1 }),
-      multiplier_ppm: Type.Union([Multiplier, Type.Null()]),
+      multiplier_ppm: orNull(Multiplier),
     }),
     output: AccountDetail,
   }),

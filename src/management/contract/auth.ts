@@ -1,11 +1,18 @@
 // Sign-in, sign-up, sign-out, and the links for them. The server handles cookies: no answer holds a
 // session token.
 import { Type } from 'typebox';
-import { closed, orNull, Done, RoleName, SecondFactorCode, SignedCredential } from './common.ts';
+import {
+  closed,
+  Done,
+  Email,
+  orNull,
+  Password,
+  RoleName,
+  SecondFactorCode,
+  SignedCredential,
+} from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-const Email = Type.String({ maxLength: 254 });
-const Password = Type.String({ maxLength: 1_000 });
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Token = Type.String({ minLength: 1, maxLength: 100 });
 

@@ -1,20 +1,19 @@
 // Top-ups that Tollgate starts by itself with a saved card.
 import { Type } from 'typebox';
 import { type CardProblem, cardProblems } from '../../terms/card-problem.ts';
+import { Amount } from './billing.ts';
 import { closed, Done, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
-/** At most a billion dollars; more is a typing error. */
-const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 const problemOf = (description: string) =>
   Type.Enum(Object.keys(cardProblems) as CardProblem[], { description });
 const Last4 = Type.String({ description: 'The last digits of its number.' });
 const Since = Type.String({ description: 'When that happened.' });
 
 const Settings = closed({
-  threshold_micros: Type.Integer({ ...Amount }),
+  threshold_micros: Amount,
   amount_micros: Type.Integer({ ...Amount, description: 'What is credited each time.' }),
-  ceiling_micros: Type.Integer({ ...Amount }),
+  ceiling_micros: Amount,
 });
 
 const AutoTopUp = closed({

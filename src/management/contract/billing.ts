@@ -70,7 +70,7 @@ const Only = Type.Optional(
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
 /** At most a billion dollars; more is a typing error. */
-const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
+export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 
 /** UTC days, both inclusive; without them, everything until today. */
 const StatementFileQuery = Type.Object({

@@ -1,9 +1,9 @@
 // Shapes that several files of the contract share.
 import { Type, type Static, type TObject, type TObjectOptions } from 'typebox';
-import { closed, orNull } from '../../lib/schema-parts.ts';
+import { closed, optionalOrNull } from '../../lib/schema-parts.ts';
 import { modes } from '../../terms/mode.ts';
 
-export { closed, optional, orNull } from '../../lib/schema-parts.ts';
+export { closed, optional, optionalOrNull, orNull } from '../../lib/schema-parts.ts';
 
 export const Mode = Type.Enum([...modes]);
 export type Mode = Static<typeof Mode>;
@@ -17,6 +17,9 @@ export const UtcDay = Type.String({
   mismatch: 'must be a UTC day, such as 2026-11-21',
   description: 'A UTC day: `2026-11-21`.',
 });
+
+export const Email = Type.String({ maxLength: 254 });
+export const Password = Type.String({ maxLength: 1_000 });
 
 /** Roles in an account, in rising order of rights. */
 export const RoleName = Type.Enum(['viewer', 'member', 'admin', 'owner']);
@@ -37,7 +40,7 @@ export const SignedCredential = Type.Object({
     clientDataJSON: Bytes,
     authenticatorData: Bytes,
     signature: Bytes,
-    userHandle: Type.Optional(orNull(Bytes)),
+    userHandle: optionalOrNull(Bytes),
   }),
 });
 
@@ -47,7 +50,7 @@ export const SignedCredential = Type.Object({
  * after a fresh sign-in at the provider (`POST /auth/oidc`).
  */
 const Confirmation = {
-  password: Type.Optional(Type.String({ maxLength: 1_000 })),
+  password: Type.Optional(Password),
   code: Type.Optional(SecondFactorCode.code),
   passkey: Type.Optional(SignedCredential),
 };

@@ -1,12 +1,12 @@
 // An account's API keys.
-import { Type, type TSchema } from 'typebox';
+import { Type } from 'typebox';
 import { keyScopes } from '../../terms/key-scope.ts';
-import { AccountFilter, closed, Mode, orNull, Search } from './common.ts';
+import { AccountFilter, closed, Mode, optionalOrNull, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** The first that applies: revoked, disabled, expired. */
 export const KeyState = Type.Enum(['active', 'disabled', 'expired', 'revoked']);
-export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+export type KeyState = Output<typeof KeyState>;
 
 const KeyScope = Type.Enum([...keyScopes]);
 
@@ -75,11 +75,9 @@ const KeyDefaults = closed({
   ),
 });
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Optional(orNull(schema));
-
 /** At most a billion dollars. */
-const Cap = nullable(Type.Integer({ minimum: 0, maximum: 1e15 }));
-const Limit = nullable(Type.Integer({ minimum: 0, maximum: 9_999_999_999 }));
+const Cap = optionalOrNull(Type.Integer({ minimum: 0, maximum: 1e15 }));
+const Limit = optionalOrNull(Type.Integer({ minimum: 0, maximum: 9_999_999_999 }));
 export const Name = Type.String({ minLength: 1, maxLength: 200 });
 
 /** In a change, a field that is left out stays as it is, and null clears it. */
@@ -87,21 +85,21 @@ export const keyControls = {
   daily_cap_micros: Cap,
   monthly_cap_micros: Cap,
   /** By any of their names; `web-search` for searches of the web. */
-  models: nullable(
+  models: optionalOrNull(
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 500 }),
   ),
   /** What it may do. */
-  scopes: nullable(Type.Array(KeyScope, { minItems: 1, maxItems: keyScopes.length })),
+  scopes: optionalOrNull(Type.Array(KeyScope, { minItems: 1, maxItems: keyScopes.length })),
   requests_per_minute: Limit,
   tokens_per_minute: Limit,
   concurrent_requests: Limit,
-  allowed_addresses: nullable(
+  allowed_addresses: optionalOrNull(
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 100 }),
   ),
   /** A moment to come, as ISO 8601 with its zone. */
-  expires_at: nullable(Type.String({ maxLength: 40 })),
+  expires_at: optionalOrNull(Type.String({ maxLength: 40 })),
   /** Keeps the bodies of its requests for so many days. */
-  body_days: nullable(Type.Integer({ minimum: 1, maximum: 30 })),
+  body_days: optionalOrNull(Type.Integer({ minimum: 1, maximum: 30 })),
   /** Whether Tollgate marks its prompts for providers' caches. */
   cache_marks: Type.Optional(Type.Boolean()),
 };
@@ -113,7 +111,7 @@ const keyOverlap = { overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }) }
 const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
 
 /** null: nobody. */
-const KeyOwner = closed({ user_id: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]) });
+const KeyOwner = closed({ user_id: orNull(Type.String({ maxLength: 100 })) });
 
 const changingAny = { access: 'operator', scope: 'keys:write' } as const;
 

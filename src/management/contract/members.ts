@@ -1,6 +1,6 @@
 // The members of an account, their budgets, and invitations.
 import { Type } from 'typebox';
-import { closed, Done, orNull, RoleName } from './common.ts';
+import { closed, Done, Email, orNull, RoleName } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { KeySpend } from './keys.ts';
 
@@ -39,7 +39,7 @@ const Budget = closed({
 });
 
 /** At most a billion dollars; null: no budget. */
-const Most = Type.Union([Type.Integer({ minimum: 0, maximum: 1e15 }), Type.Null()]);
+const Most = orNull(Type.Integer({ minimum: 0, maximum: 1e15 }));
 
 export const membersEndpoints = {
   'GET /accounts/:account/members': endpoint({
@@ -114,7 +114,7 @@ export const membersEndpoints = {
     commands: ['users create-link'],
     summary: 'Invite somebody to an account',
     note: 'Only an owner, an operator or an admin key invites owners. `link`: to be handed over. `mailed`: another one is sent to the address. With an admin key, if the mail server fails, repeat the request under its `Idempotency-Key` after a minute: only the mail is sent again. 429: too many invitations of this address.',
-    body: Type.Object({ email: Type.String({ maxLength: 254 }), role: RoleName }),
+    body: Type.Object({ email: Email, role: RoleName }),
     output: NewInvitation,
   }),
   'DELETE /accounts/:account/invitations/:invitation': endpoint({

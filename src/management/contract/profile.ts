@@ -1,10 +1,7 @@
 // A user's own settings.
 import { Type } from 'typebox';
-import { Bytes, closed, orNull, Done } from './common.ts';
+import { Bytes, closed, Done, Email, orNull, Password } from './common.ts';
 import { endpoint } from './endpoint.ts';
-
-const Password = Type.String({ maxLength: 1_000 });
-const Email = Type.String({ maxLength: 254 });
 
 const Profile = closed({
   id: Type.String(),
