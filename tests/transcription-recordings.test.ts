@@ -12,7 +12,7 @@ import { answerBytes } from './support/upstream.ts';
 const recordings = loadEndpointRecordings('transcriptions').filter(({ status }) => status === 200);
 
 /** By a part of the host's name, or else OpenAI's: the provider, and the formats that it has. */
-const withTimes = ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'];
+const withTimes = ['json', 'srt', 'diarized_json'];
 const textOnly = ['json', 'text'];
 const providers: readonly (readonly [host: string, name: string, formats: readonly string[]])[] = [
   ['googleapis', 'google', textOnly],
@@ -76,7 +76,7 @@ for (const recording of recordings) {
       asked.map(async (format) => [format, await sell(format)] as const),
     );
     for (const [format, reply] of replies) {
-      const isSubtitled = format === 'srt' || format === 'vtt';
+      const isSubtitled = format === 'srt';
       if (isSubtitled && segments === null) {
         assert.equal(reply.status, 502);
         continue;

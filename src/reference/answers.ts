@@ -285,12 +285,36 @@ const transcriptUsage = Type.Object({
   cost: Type.Optional(usd('US dollars. In the last event of a stream.')),
 });
 
-/** What else is in it, a provider decides: segments, words and the like. */
-export const Transcription = Type.Object({ text, usage: transcriptUsage });
+const times = {
+  start: Type.Number({ description: 'In seconds.' }),
+  end: Type.Number({ description: 'In seconds.' }),
+};
+const described = (description: string) => Type.Optional(Type.String({ description }));
+const speaker = described('For `diarized_json`: who speaks.');
+
+/** What else is in it, a provider decides. */
+export const Transcription = Type.Object({
+  text,
+  language: described('For formats with times: its name or its code.'),
+  duration: Type.Optional(
+    Type.Number({ description: 'For formats with times: seconds of audio.' }),
+  ),
+  segments: Type.Optional(
+    Type.Array(Type.Object({ ...times, text, speaker }), {
+      description: 'For formats with times, if the provider tells them.',
+    }),
+  ),
+  words: Type.Optional(
+    Type.Array(Type.Object({ ...times, word: Type.String({ description: 'One word.' }) }), {
+      description: 'For `verbose_json`, if the provider tells them.',
+    }),
+  ),
+  usage: transcriptUsage,
+});
 
 export const TranscriptionEvent = Type.Union([
   Type.Object({ type: Type.Literal('transcript.text.delta'), delta: text }),
-  Type.Object({ type: Type.Literal('transcript.text.segment'), text }),
+  Type.Object({ type: Type.Literal('transcript.text.segment'), ...times, text, speaker }),
   Type.Object({ type: Type.Literal('transcript.text.done'), text, usage: transcriptUsage }),
   closed({ error: ErrorFields }),
 ]);
