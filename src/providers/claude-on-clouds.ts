@@ -26,16 +26,16 @@ export function asCloudBody(
 ): JsonObject {
   refuseUnknown(body, cloud);
   const { model: _model, service_tier: _tier, ...rest } = asCloudMarks(body, ignored);
-  const tools = takesStrict ? rest.tools : withoutStrict(rest.tools, ignored);
+  const tools = takesStrict ? rest.tools : withoutOption(rest.tools, 'strict', ignored);
   return { anthropic_version: version, ...rest, ...(tools !== undefined && { tools }) };
 }
 
-/** Leaves `strict` out, which is refused even when it is false. */
-function withoutStrict(tools: unknown, ignored: Set<string>): unknown {
+/** Leaves an option of tools out, which is refused even when it is false. */
+export function withoutOption(tools: unknown, name: string, ignored: Set<string>) {
   return editItems(tools, (tool) => {
-    if (!('strict' in tool)) return tool;
-    const { strict, ...rest } = tool;
-    if (strict === true) ignored.add('tools.strict');
+    if (!(name in tool)) return tool;
+    const { [name]: value, ...rest } = tool;
+    if (value === true) ignored.add(`tools.${name}`);
     return rest;
   });
 }

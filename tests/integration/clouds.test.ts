@@ -593,6 +593,20 @@ test('what Claude cannot do on a cloud is refused by name, or served by another 
     }
 });
 
+test('Vertex refuses the AI SDK’s `eager_input_streaming` of Claude’s tools, which is left out', async () => {
+  gateway.upstream.on(`${vertexClaude}:rawPredict`, answerContent('messages', content));
+  for (const isEager of [true, false]) {
+    const tool = { name: 'f', input_schema: { type: 'object' }, eager_input_streaming: isEager };
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const body = { model: 'vertex-claude', max_tokens: 20, messages, tools: [tool] };
+    const { reply, asked } = await gateway.postRecorded('/v1/messages', { key, body });
+    assert.equal(reply.status, 200, reply.text);
+    assert.doesNotMatch(asked[0]!.text, /eager_input_streaming/);
+    const ignored = isEager ? 'tools.eager_input_streaming' : undefined;
+    assert.equal(reply.headers['x-service-ignored'], ignored);
+  }
+});
+
 test('a cloud that does not know `strict` of tools gets them without, and the answer says so', async () => {
   const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const bedrock = '/bearer/model/us.anthropic.claude-sonnet-5/invoke';

@@ -9,7 +9,8 @@ import { leaveOutServerCalls } from '../../formats/gemini/server-calls.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import { inputCount } from '../../formats/messages/count-tokens.ts';
 import { unofferedTier } from '../../formats/service-tiers.ts';
-import { asCloudBody, cloudBetas } from '../claude-on-clouds.ts';
+import type { JsonObject } from '../../lib/json.ts';
+import { asCloudBody, cloudBetas, withoutOption } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 import { locationOf, modelPath } from './paths.ts';
 
@@ -66,7 +67,7 @@ export const vertex: HttpProviderKind = {
   inputCounts: { messages: claudeCount, gemini: geminiCountThere },
   betas: cloudBetas.vertex,
   adaptBody: (body, { format, target, ignored }) => {
-    if (format === 'messages') return asCloudBody(body, claudeThere, ignored);
+    if (format === 'messages') return asClaudeThere(body, ignored);
     // Its Chat does not say which tier has answered.
     if (format === 'chat') {
       if (target.tier) throw unofferedTier(target.tier);
@@ -79,6 +80,13 @@ export const vertex: HttpProviderKind = {
   },
   openCredential,
 };
+
+/** It refuses the AI SDK's wish to stream inputs early (github.com/anomalyco/opencode/issues/24562, read 2026-11-30). */
+function asClaudeThere(body: JsonObject, ignored: Set<string>): JsonObject {
+  const there = asCloudBody(body, claudeThere, ignored);
+  const tools = withoutOption(there.tools, 'eager_input_streaming', ignored);
+  return { ...there, ...(tools !== undefined && { tools }) };
+}
 
 /**
  * Headers name the tier (github.com/google-gemini/gemini-cli, contentGenerator.ts, read 2026-11-29).
