@@ -227,6 +227,14 @@ describe('a model billed by the minute', () => {
     assert.equal(reply.costMicros, 2_000);
   });
 
+  test('a header that lies short is told by the length of the text, where the host tells no times', async () => {
+    upstream.on(openAiPath, answerJson({ text: 'Ruby. '.repeat(100) }));
+    const reply = await ask(await newKey(), {}, { file: wav(20, 8_000) });
+    assert.equal(reply.costMicros, 1_500);
+    const whole = await ask(await newKey(), {}, { file: wav(20) });
+    assert.equal(whole.costMicros, 2_000);
+  });
+
   test('more than the bytes can hold is the operator’s loss', async () => {
     upstream.on(openAiPath, answerJson({ text, usage: { type: 'duration', seconds: 1_000_000 } }));
     const reply = await ask(await newKey());

@@ -153,7 +153,10 @@ function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
   return typeof transcription === 'string' ? 0 : (transcription.secondsMin ?? 0);
 }
 
-/** Where the provider counts nothing, a header that lies short is told by the end of what was said. */
+/** Nobody speaks faster. */
+const charactersPerSecond = 40;
+
+/** Where the provider counts nothing, a header that lies short is told by what was said, and when. */
 function counted(
   route: TaskRoute<TranscriptionHost>,
   { request, size, isByUnit }: Calling<TranscriptionRequest>,
@@ -164,7 +167,8 @@ function counted(
     const outputTokens = tokens.outputTokens || tokensFromBytes(utf8Length(text));
     return { count: { ...tokens, outputTokens }, isEstimate: outputTokens !== tokens.outputTokens };
   }
-  const ownSeconds = Math.max(secondsOf(request), spokenSeconds);
+  const sayingSeconds = Math.ceil(text.length / charactersPerSecond);
+  const ownSeconds = Math.max(secondsOf(request), spokenSeconds, sayingSeconds);
   const units = Math.max(seconds || ownSeconds, secondsMinAt(route));
   return { count: { units }, isEstimate: !seconds };
 }
