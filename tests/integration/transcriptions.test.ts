@@ -386,6 +386,8 @@ describe('hosts with forms of their own', () => {
     assert.equal(Number(headers['content-length']), file.length);
     assert.deepEqual([reply.costMicros, reply.headers['x-service-ignored']], [400, 'prompt']);
     const answer = reply.json<{ words: object[]; segments: { text: string }[] }>();
+    const { language, languages } = answer as Record<string, unknown>;
+    assert.deepEqual([language, languages], ['en', [{ code: 'en' }]]);
     assert.deepEqual(answer.words[1], { word: 'is.', start: 1, end: 2 });
     assert.deepEqual(
       answer.segments.map((segment) => segment.text),
@@ -404,6 +406,7 @@ describe('hosts with forms of their own', () => {
     const diarized = { response_format: 'diarized_json' };
     for (const [fields, expected] of [
       [{ model: 'nova-3', language: 'pt-BR' }, 'model=nova-3&smart_format=true&language=pt-BR'],
+      [{ model: 'nova-3', language: '' }, 'model=nova-3&smart_format=true&detect_language=true'],
       [{ model: 'nova-3', language: 'multi' }, '400 language'],
       [{ model: 'nova-3', language: 'en&diarize=true' }, '400 language'],
       [{ model: 'nova-3', ...diarized }, '400 response_format'],
@@ -412,8 +415,8 @@ describe('hosts with forms of their own', () => {
         'model=nova-3&smart_format=true&language=multi',
       ],
       [
-        { model: 'nova-3-multilingual', language: 'de' },
-        'model=nova-3&smart_format=true&language=multi&language_hint=de',
+        { model: 'nova-3-multilingual', language: 'de', 'languages[]': 'fr' },
+        'model=nova-3&smart_format=true&language=multi&language_hint=de&language_hint=fr',
       ],
       [
         { model: 'nova-3-diarize', language: 'en', ...diarized },

@@ -2,6 +2,7 @@
 // https://developers.deepgram.com/reference/text-to-speech/speak-request (npm `@deepgram/sdk` 5.13, read
 // 2026-11-30)
 import { keyHeaders } from '../transcriptions/deepgram.ts';
+import { speechFormatNames, type SpeechFormat } from '../../terms/speech.ts';
 import type { SpeechHost } from './host.ts';
 
 const formats = {
@@ -11,10 +12,10 @@ const formats = {
   flac: { encoding: 'flac' },
   wav: { encoding: 'linear16', container: 'wav', sample_rate: '24000' },
   pcm: { encoding: 'linear16', container: 'none', sample_rate: '24000' },
-} as const;
+} as const satisfies Record<SpeechFormat, object>;
 
 export const deepgram: SpeechHost = {
-  formats: ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'],
+  formats: speechFormatNames,
   ignores: ['instructions'],
   write({ upstreamModel, input, voice, format, speed }) {
     const prefix = `${upstreamModel}-`;

@@ -22,33 +22,38 @@ const languageCode = /^[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,2}$/i;
 export function deepgram(upstreamModel: string): TranscriptionHost {
   const [model = '', parameters = ''] = upstreamModel.split('?', 2);
   const fixed = new URLSearchParams(parameters);
-  /** null: none beside that of the name. */
-  const languageOf = ({ language }: TranscriptionJob['fields']) =>
-    language === undefined || language === fixed.get('language') ? null : String(language);
-  const languageField = fixed.has('language') ? 'language_hint' : 'language';
+  const isMultilingual = fixed.has('language');
+  /** The codes that a client names, which only a model for several languages takes as hints. */
+  const codesOf = ({ language = [], languages = [] }: TranscriptionJob['fields']) =>
+    [language, isMultilingual ? languages : []]
+      .flat()
+      .filter((code) => code !== '' && code !== fixed.get('language'));
   return {
     lacks(asked) {
       const { format, fields } = asked;
       if (format === 'diarized_json' && !fixed.has('diarize_model')) return 'speakers';
-      const language = languageOf(fields);
-      const isOne = language === null || languageCode.test(language);
-      return lacksTranslations(asked) ?? (isOne ? null : 'language');
+      const areCodes = codesOf(fields).every((code) => languageCode.test(code));
+      return lacksTranslations(asked) ?? (areCodes ? null : 'language');
     },
     // Its words have times without being asked.
-    ignores: (field) => field !== 'language' && field !== 'timestamp_granularities',
+    ignores: (field) =>
+      field !== 'language' &&
+      field !== 'timestamp_granularities' &&
+      !(isMultilingual && field === 'languages'),
     streams: false,
     write({ fields }) {
-      const language = languageOf(fields);
       const query = new URLSearchParams({ model, smart_format: 'true' });
       for (const [name, value] of fixed) query.append(name, value);
-      if (language !== null) query.set(languageField, language);
+      const codes = codesOf(fields);
+      for (const code of codes) query.append(isMultilingual ? 'language_hint' : 'language', code);
       // Otherwise it takes everything for English.
-      else if (!fixed.has('language')) query.set('detect_language', 'true');
+      if (codes.length === 0 && !isMultilingual) query.set('detect_language', 'true');
       return { path: `/listen?${query.toString()}`, keyHeaders, body: 'file' };
     },
     read({ results, metadata }) {
       const channel = objectOf(listOf(objectOf(results)['channels'])[0]);
-      const { transcript, words } = objectOf(listOf(channel['alternatives'])[0]);
+      const { transcript, words, languages } = objectOf(listOf(channel['alternatives'])[0]);
+      const codes = [channel['detected_language'] ?? languages ?? []].flat();
       const spoken = objectsOf(words).map(
         ({ word, punctuated_word: written = word, ...times }) => ({
           ...times,
@@ -57,7 +62,8 @@ export function deepgram(upstreamModel: string): TranscriptionHost {
       );
       return {
         text: transcript,
-        language: channel['detected_language'],
+        language: codes[0],
+        ...(codes.length > 0 && { languages: codes.map((code) => ({ code })) }),
         duration: objectOf(metadata)['duration'],
         ...readWords(spoken, transcript),
       };
