@@ -39,6 +39,7 @@ export function relayHistory(given: readonly RequestMessage[], traits: HostTrait
     'messages.output_config':
       messages !== given && given.some((sent) => sent.role === 'system' && sent.output_config),
     'messages.content.fallback': blocks.some(isFallback),
+    cache_control: blocks.some(isMarkedThinking),
   };
   return {
     messages: pairMessages(relayed),
@@ -95,7 +96,7 @@ function relayBlock(block: unknown, traits: HostTraits): unknown {
   if (!isObject(block)) return block;
   const search = isOwnSearchBlock(block) ? searchAsText(block) : null;
   if (search !== null) return { type: 'text', text: search, cache_control: block.cache_control };
-  if (isThinking(block)) return relayThinking(block, traits);
+  if (isThinking(block)) return relayThinking(editFields(block, unmarked), traits);
   if (isBlankText(block) || isFallback(block)) return null;
   if (hasForeignCitation(block)) return withOwnCitations(block);
   const content = block.type === 'tool_result' ? editItems(block.content, mendSource) : undefined;
@@ -116,6 +117,16 @@ function mendSource(block: JsonObject): JsonObject {
 
 function isThinking({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
+}
+
+/**
+ * Anthropic refuses a mark for the cache on thinking, which clients with rules of their own set:
+ * github.com/LeenHawk/gproxy/issues/67 (read 2026-11-30).
+ */
+const unmarked = { cache_control: undefined };
+
+function isMarkedThinking(block: unknown): boolean {
+  return isObject(block) && isThinking(block) && isObject(block.cache_control);
 }
 
 function isDropped(block: unknown, traits: HostTraits): boolean {

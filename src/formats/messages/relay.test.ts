@@ -326,6 +326,23 @@ test('the mark that another model went on is left out and listed', () => {
   assert.deepEqual(messages.ignoredFields?.(request), listed);
 });
 
+test('a mark for the cache on thinking is left out and listed', () => {
+  const thinking = { type: 'thinking', thinking: 'Hm', signature: 'anthropics' };
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const said = (...content: object[]) => [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'c' },
+  ];
+  const sealed = { type: 'redacted_thinking', data: 'anthropics' };
+  const text = { ...textPart('b'), ...mark };
+  const { body, ignored } = up({
+    messages: said({ ...thinking, ...mark }, { ...sealed, ...mark }, text),
+  });
+  assert.deepEqual(JSON.parse(JSON.stringify(body.messages)), said(thinking, sealed, text));
+  assert.deepEqual(ignored, ['cache_control']);
+});
+
 test('reasoning that a host did not sign gets a signature, without which clients drop it', () => {
   const thinking = { type: 'thinking', thinking: 'Hm' };
   const whole = relay.relayAnswer({ content: [thinking] }, answerContext());
