@@ -36,7 +36,7 @@ export function readCallPiece(call: JsonObject): CallPiece {
   return {
     index: typeof call.index === 'number' ? call.index : null,
     id: readText(call.id),
-    name: readText(name),
+    name: withoutChannel(readText(name)),
     text: isCustom
       ? readText(input)
       : typeof text === 'object' && text !== null
@@ -44,6 +44,15 @@ export function readCallPiece(call: JsonObject): CallPiece {
         : readText(text),
     kind: isCustom ? 'custom' : 'function',
   };
+}
+
+/**
+ * Servers of gpt-oss leave marks of its channels behind a name (`f<|channel|>commentary`):
+ * github.com/vllm-project/vllm/pull/35906 (read 2026-11-30).
+ */
+function withoutChannel(name: string): string {
+  const end = name.indexOf('<|');
+  return end > 0 ? name.slice(0, end) : name;
 }
 
 /** A call's values so far; the code that added the call keeps them up to date. */

@@ -1,6 +1,6 @@
 // Repairs an answer's calls on the straight path when clients would lose them: no index, one index
-// for all, no id or type, a name that comes late or in every piece, arguments that are an object or
-// missing. Translation tolerates the same faults (call-pieces.ts, read-answer.ts).
+// for all, no id or type, a name that comes late, in every piece or with marks, arguments that are an
+// object or missing. Translation tolerates the same faults (call-pieces.ts, read-answer.ts).
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type AnswerContext } from '../format.ts';
 import { CallsByPiece, readCallPiece, type CallPiece } from './call-pieces.ts';
@@ -23,9 +23,11 @@ export function repairCalls<Message extends JsonObject>(
   };
 }
 
-function repairCall(call: JsonObject, newId: string): JsonObject {
-  const { id, name, kind, text } = readCallPiece(call);
+function repairCall(sent: JsonObject, newId: string): JsonObject {
+  const piece = readCallPiece(sent);
+  const { id, name, kind, text } = piece;
   if (name === '') throw new UnreadableAnswer(namelessCall);
+  const call = withName(sent, piece);
   const isEmpty = kind === 'function' && text.trim() === '';
   return {
     ...call,
@@ -42,6 +44,13 @@ export function callIdPrefix({ requestId }: AnswerContext, choiceIndex: number):
 
 function typeOf(call: JsonObject, kind: CallPiece['kind']): JsonObject {
   return (call.type ?? null) === null && isObject(call[kind]) ? { type: kind } : {};
+}
+
+/** Returns the call with the name as it was read, without the host's marks. */
+function withName(call: JsonObject, { kind, name }: CallPiece): JsonObject {
+  const called = call[kind];
+  if (name === '' || !isObject(called) || called.name === name) return call;
+  return { ...call, [kind]: { ...called, name } };
 }
 
 function textOf(call: JsonObject, kind: CallPiece['kind'], text: string): JsonObject {
@@ -96,8 +105,9 @@ export class StreamedCalls {
     });
   }
 
-  #repairPiece(call: JsonObject): JsonObject | null {
-    const piece = readCallPiece(call);
+  #repairPiece(sent: JsonObject): JsonObject | null {
+    const piece = readCallPiece(sent);
+    const call = withName(sent, piece);
     const { kind } = piece;
     const seen = this.#calls.find(piece) ?? this.#add(piece);
     seen.text += piece.text;

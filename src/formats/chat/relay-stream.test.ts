@@ -4,6 +4,8 @@ import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
+import { readAnswer } from './read-answer.ts';
+import { relayAnswer } from './relay-answer.ts';
 import { relayStream } from './relay-stream.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
 
@@ -81,6 +83,22 @@ test('calls beside texts are repaired by what came before, however alike their c
   relay({ tool_calls: [{ index: 7, id: 'e', function: { name: 'g' } }] });
   assert.equal(pipe.push(chunk({ content: 'd' }, 'tool_calls')), '', 'the finish waits');
   assert.deepEqual(read(pipe.limit()), [{ index: 7, function: { arguments: '{}' } }]);
+});
+
+test('a name loses the marks of channels that servers of gpt-oss leave behind it', () => {
+  const named = (name: string) => ({ index: 0, id: 'a', function: { name, arguments: '{"a":1}' } });
+  const calls = { tool_calls: [named('f<|channel|>commentary')] };
+  const right = { tool_calls: [{ ...named('f'), type: 'function' }] };
+  const pipe = relayStream(contextFor());
+  const frame = JSON.parse(parseSse(pipe.push(chunk(calls)))[0]!.data) as {
+    choices: [{ delta: object }];
+  };
+  assert.deepEqual(frame.choices[0].delta, right);
+  const body = { choices: [{ index: 0, message: { content: null, ...calls } }] };
+  const { choices } = relayAnswer(body, contextFor()).body as { choices: [{ message: object }] };
+  assert.deepEqual(choices[0].message, { role: 'assistant', content: null, ...right });
+  const [call] = readAnswer(body).content;
+  assert.ok(call?.type === 'tool-call' && call.name === 'f');
 });
 
 test('later pieces of a call bring no empty id and no arguments that are null', () => {
