@@ -210,6 +210,26 @@ test('commits are durable before they are acknowledged, even if the server is co
   ]);
 });
 
+test('settings that a role or a database has for others do not reach the gateway', async (t) => {
+  const url = await createDatabase();
+  const server = await postgresServer();
+  const usual = {
+    default_transaction_isolation: ['serializable', 'read committed'],
+    lock_timeout: ['100', '0'],
+    datestyle: ['German', 'ISO, DMY'],
+  };
+  for (const [name, [other]] of Object.entries(usual))
+    await server.query(`alter database ${databaseNameOf(url)} set ${name} = '${other}'`);
+  const pool = ledgerPool(url);
+  t.after(() => pool.end());
+  for (const [name, [, value]] of Object.entries(usual)) {
+    const { rows } = await pool.query<{ value: string }>(
+      `select current_setting('${name}') as value`,
+    );
+    assert.deepEqual(rows, [{ value }], name);
+  }
+});
+
 test('an unusable database URL is reported with a remedy and without the password', async () => {
   const url = await (await postgresServer()).createDatabase();
   const password = 'postgres-password-000111';

@@ -56,7 +56,7 @@ export class SessionClient extends Client {
   async #begin(text: string, localSettings: string): Promise<QueryResult> {
     this.#isInTransaction = true;
     try {
-      return await super.query(`${text}; ${localSettings}`);
+      return await super.query(`${readingCommitted(text)}; ${localSettings}`);
     } catch (error) {
       this.#isInTransaction = false;
       throw error;
@@ -69,7 +69,7 @@ export class SessionClient extends Client {
    */
   async #queryAlone(statement: QueryConfig, localSettings: string): Promise<QueryResult> {
     const [begun, result, ended] = await Promise.allSettled([
-      super.query(`begin; ${localSettings}`),
+      super.query(`${readingCommitted('begin')}; ${localSettings}`),
       super.query(statement),
       super.query('commit'),
     ]);
@@ -115,7 +115,14 @@ function applySql(settings: SessionSettings, announcedPid: number): string {
     from (values ${values.join(', ')}) as setting (name, value)`;
 }
 
+/** Returns the beginning of a transaction that names its isolation. */
+function readingCommitted(begin: string): string {
+  return begin.includes('isolation level') ? begin : `${begin} isolation level read committed`;
+}
+
 function localSql({ name, value }: AppliedSetting): string[] {
+  // Named where a transaction begins.
+  if (name === 'default_transaction_isolation') return [];
   if (name !== 'default_transaction_read_only') return [`set local ${name} = ${quote(value)}`];
   // The default would come too late for this transaction. Kysely's read-only transactions stay so.
   return value === 'on' ? ['set local transaction_read_only = on'] : [];

@@ -119,7 +119,9 @@ test('migrations that start together run once, and leave no lock in a session', 
 test('settings hold for every transaction, and none stays in a session that others share', async (t) => {
   const server = await postgresServer();
   const direct = await server.createDatabase();
-  await server.query(`alter database ${databaseNameOf(direct)} set synchronous_commit = off`);
+  const alter = `alter database ${databaseNameOf(direct)} set`;
+  await server.query(`${alter} synchronous_commit = off`);
+  await server.query(`${alter} default_transaction_isolation = serializable`);
   const { url } = await startPgBouncer(direct, { poolSize: 1 });
   const ledger = endWithTest(t, ledgerPool(url));
   const statementTimeoutMs = 100;
@@ -128,9 +130,11 @@ test('settings hold for every transaction, and none stays in a session that othe
     connectPool(url, { max: 2, isReadOnly: true, statementTimeoutMs }),
   );
   const show = `select current_setting('synchronous_commit') as commits, current_setting('statement_timeout') as timeout,
-    current_setting('idle_in_transaction_session_timeout') as idle, current_setting('enable_seqscan') as scans`;
+    current_setting('idle_in_transaction_session_timeout') as idle, current_setting('enable_seqscan') as scans,
+    current_setting('transaction_isolation') as isolation`;
   const prepared = { name: 'shown', text: `${show} where $1`, values: [true] };
-  const inLedger = { commits: 'on', timeout: '5s', idle: '5s', scans: 'off' };
+  const isolation = 'read committed';
+  const inLedger = { commits: 'on', timeout: '5s', idle: '5s', scans: 'off', isolation };
 
   assert.deepEqual((await ledger.query(prepared)).rows, [inLedger]);
   assert.deepEqual((await reading.query(show)).rows, [
@@ -142,7 +146,10 @@ test('settings hold for every transaction, and none stays in a session that othe
   const other = new Client({ connectionString: url });
   await other.connect();
   t.after(() => other.end());
-  const untouched = { commits: 'off', timeout: '0', idle: '0', scans: 'on' };
+  const untouched = {
+    ...{ commits: 'off', timeout: '0', idle: '0', scans: 'on' },
+    isolation: 'serializable',
+  };
   assert.deepEqual((await other.query(show)).rows, [untouched]);
   assert.deepEqual((await other.query('select name from pg_prepared_statements')).rows, []);
 });
