@@ -147,7 +147,10 @@ test('settings hold for every transaction, and none stays in a session that othe
   await other.connect();
   t.after(() => other.end());
   const untouched = {
-    ...{ commits: 'off', timeout: '0', idle: '0', scans: 'on' },
+    commits: 'off',
+    timeout: '0',
+    idle: '0',
+    scans: 'on',
     isolation: 'serializable',
   };
   assert.deepEqual((await other.query(show)).rows, [untouched]);
