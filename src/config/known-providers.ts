@@ -271,6 +271,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
         'cache_control',
       ],
       lacksTools: true,
+      // github.com/perplexityai/api-discussion/issues/265 (read 2026-11-30)
+      alternates: true,
       embeddings: {
         path: '/v1/embeddings',
         encodingField: null,
@@ -380,7 +382,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   lmstudio: {
     ...local('http://127.0.0.1:1234/v1', 'LMSTUDIO_BASE_URL'),
     // github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670 (read 2026-11-30)
-    wishes: { completions: {}, toolChoices: { named: 'required' } },
+    // and 189 (read 2026-11-30)
+    wishes: { completions: {}, toolChoices: { named: 'required' }, lacksJsonMode: true },
   },
   brave: {
     kind: 'brave',

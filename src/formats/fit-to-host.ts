@@ -31,6 +31,7 @@ export function fitToHost(
     ...fitTools(body, wishes, ignored),
     ...fitThinking(body, wishes, ignored),
     ...fitHistory(body, wishes),
+    ...fitFormat(body, wishes),
   });
   const { renamed = {} } = wishes;
   const lost = Object.keys(edited).filter(
@@ -135,13 +136,20 @@ function nameIn(called: unknown): unknown {
   return objectOf(called)['name'] ?? null;
 }
 
+/** JSON mode as a schema that any object fits. */
+function fitFormat({ response_format: format }: JsonObject, { lacksJsonMode }: HostWishes) {
+  if (!lacksJsonMode || objectOf(format)['type'] !== 'json_object') return {};
+  const schema = { name: 'json', schema: { type: 'object' } };
+  return { response_format: { type: 'json_schema', json_schema: schema } };
+}
+
 function fitHistory(
   { messages }: JsonObject,
-  { reasoningIn, stringContents }: HostWishes,
+  { reasoningIn, stringContents, alternates }: HostWishes,
 ): JsonObject {
-  if (!Array.isArray(messages) || (!reasoningIn && !stringContents)) return {};
+  if (!Array.isArray(messages) || (!reasoningIn && !stringContents && !alternates)) return {};
   return {
-    messages: editItems(messages, (given: JsonObject) => {
+    messages: editItems(alternates ? joined(messages) : messages, (given: JsonObject) => {
       const isString =
         stringContents === 'all' || (stringContents === 'results' && given['role'] === 'tool');
       const message = isString ? withStringContent(given) : given;
@@ -152,6 +160,28 @@ function fitHistory(
       return { ...message, reasoning_content: undefined, [reasoningIn]: moved };
     }),
   };
+}
+
+const joinedRoles: readonly unknown[] = ['user', 'assistant'];
+
+/** Joins messages in a row of one role. */
+function joined(messages: readonly unknown[]): readonly unknown[] {
+  const kept: unknown[] = [];
+  for (const message of messages) {
+    const last = objectOf(kept.at(-1));
+    const { role, content } = objectOf(message);
+    if (role === last['role'] && joinedRoles.includes(role))
+      kept[kept.length - 1] = { ...last, content: join(last['content'], content) };
+    else kept.push(message);
+  }
+  return kept;
+}
+
+function join(one: unknown, other: unknown): unknown {
+  if (typeof one === 'string' && typeof other === 'string') return `${one}\n\n${other}`;
+  const partsOf = (content: unknown): readonly unknown[] =>
+    Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }];
+  return [...partsOf(one), ...partsOf(other)];
 }
 
 /** As the models write it themselves. */

@@ -36,6 +36,10 @@ export type HostWishes = {
   readonly reasoningIn?: 'reasoning' | 'content';
   /** Contents that are only text must be strings: of results of tools, or of every message. */
   readonly stringContents?: 'results' | 'all';
+  /** It refuses two messages in a row of the user, or of the assistant. */
+  readonly alternates?: true;
+  /** It refuses JSON mode, but not a schema. */
+  readonly lacksJsonMode?: true;
   readonly embeddings?: EmbeddingWishes;
   /** Speech; a name: in that vendor's own form. */
   readonly speech?: SpeechWishes | 'mistral' | 'xai' | 'elevenlabs' | 'deepgram';

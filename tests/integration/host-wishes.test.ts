@@ -78,6 +78,15 @@ const answered =
     return !answer || check(answer) ? '' : what;
   };
 
+const alternating: Rule = (body) =>
+  listOf(body, 'messages').some(
+    ({ role }, index, all) => role !== 'system' && role === all[index - 1]?.['role'],
+  )
+    ? 'roles'
+    : '';
+const noJsonMode: Rule = ({ response_format: format }) =>
+  isObject(format) && format['type'] === 'json_object' ? 'response_format' : '';
+
 const forcesWithoutThinking: Rule = ({ tool_choice: choice, thinking }) =>
   (choice === 'required' || isObject(choice)) &&
   !(isObject(thinking) && thinking['type'] === 'disabled')
@@ -154,10 +163,15 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
       JSON.stringify(content).startsWith('[{"type":"thinking","thinking":"Thought."}'),
     ),
   ],
-  lmstudio: [choices('auto none required')],
+  lmstudio: [choices('auto none required'), noJsonMode],
   fireworks: [choices('auto none any named')],
   deepinfra: [choices('auto none'), stringResults],
-  perplexity: [fields('stop seed top_k tools tool_choice stream_options'), openAiWords, marks],
+  perplexity: [
+    fields('stop seed top_k tools tool_choice stream_options'),
+    openAiWords,
+    marks,
+    alternating,
+  ],
   nvidia: [
     only(
       'model messages stream stream_options max_tokens temperature top_p stop seed tools tool_choice response_format',
@@ -526,4 +540,36 @@ test('the operator’s test of a provider asks as the host wants it, and where i
     );
     assert.deepEqual(columnOf(models, 'id'), isListed ? [name] : []);
   }
+});
+
+test('messages in a row of one role are joined at Perplexity, and JSON mode is a schema at LM Studio', async () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+  const messages = [
+    { role: 'system', content: 'a' },
+    { role: 'system', content: 'b' },
+    { role: 'user', content: 'c' },
+    { role: 'user', content: 'd' },
+    { role: 'assistant', content: 'e' },
+    { role: 'assistant', content: 'f' },
+    { role: 'user', content: [image] },
+    { role: 'user', content: 'g' },
+  ];
+  const send = async (host: string, fields: object) => {
+    const body = { model: `a-${host}-model`, messages, ...fields };
+    const sent = await gateway.postRecorded('/v1/chat/completions', { key, body });
+    assert.equal(sent.reply.status, 200, sent.reply.text);
+    return sent.asked[0]!.body as JsonObject;
+  };
+  assert.deepEqual((await send('perplexity', {}))['messages'], [
+    ...messages.slice(0, 2),
+    { role: 'user', content: 'c\n\nd' },
+    { role: 'assistant', content: 'e\n\nf' },
+    { role: 'user', content: [image, { type: 'text', text: 'g' }] },
+  ]);
+  const asked = await send('lmstudio', { response_format: { type: 'json_object' } });
+  assert.deepEqual(asked['response_format'], {
+    type: 'json_schema',
+    json_schema: { name: 'json', schema: { type: 'object' } },
+  });
+  assert.deepEqual(asked['messages'], messages);
 });

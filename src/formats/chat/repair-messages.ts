@@ -53,7 +53,7 @@ export function takesReasoning(target: UpstreamTarget): boolean {
  * github.com/raullenchai/Rapid-MLX/issues/1543 (read 2026-11-26); and MiniMax, which takes one system
  * message: github.com/openclaw/openclaw/issues/19386 (read 2026-11-30).
  */
-const systemOnlyAhead = /qwen|llama|gemma|minimax/i;
+const systemOnlyAhead = /qwen|llama|gemma|minimax|\bsonar/i;
 
 function repairMessage(
   given: JsonObject,
