@@ -554,8 +554,8 @@ test('messages in a row of one role are joined at Perplexity, and JSON mode is a
     { role: 'user', content: [image] },
     { role: 'user', content: 'g' },
   ];
-  const send = async (host: string, fields: object) => {
-    const body = { model: `a-${host}-model`, messages, ...fields };
+  const send = async (host: string, given: object) => {
+    const body = { model: `a-${host}-model`, messages, ...given };
     const sent = await gateway.postRecorded('/v1/chat/completions', { key, body });
     assert.equal(sent.reply.status, 200, sent.reply.text);
     return sent.asked[0]!.body as JsonObject;
