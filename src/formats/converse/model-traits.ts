@@ -15,6 +15,8 @@ export type ModelTraits = {
   readonly reasoning: 'nova' | 'gpt' | 'gpt-oss' | null;
   /** Where `top_k` goes; null: nowhere. */
   readonly topK: 'claude' | 'nova' | null;
+  /** Which call can be forced: one of a named tool, or any; null: none. */
+  readonly forces: 'named' | 'any' | null;
   /** Calls have ids of nine letters and digits. */
   readonly hasShortIds: boolean;
 };
@@ -26,6 +28,7 @@ export function modelTraits(model: string): ModelTraits {
     cacheMarks: vendor,
     reasoning: reasoningOf(model),
     topK: vendor,
+    forces: forcesOf(model),
     hasShortIds: isMistral(model),
   };
 }
@@ -34,6 +37,15 @@ function reasoningOf(model: string): ModelTraits['reasoning'] {
   if (/\bnova-[2-9]/.test(model)) return 'nova';
   if (model.includes('gpt-oss')) return 'gpt-oss';
   return /\bopenai\.gpt-[5-9]/.test(model) ? 'gpt' : null;
+}
+
+/**
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html and
+ * github.com/langchain-ai/langchain-aws/issues/620 and 1278 (read 2026-11-30). Models that neither names can.
+ */
+function forcesOf(model: string): ModelTraits['forces'] {
+  if (isMistral(model)) return /(?:mistral|pixtral)-large/.test(model) ? 'any' : null;
+  return /\b(?:meta|cohere|ai21|writer)\./.test(model) ? null : 'named';
 }
 
 /** What of a model holds for its tools and their results. */

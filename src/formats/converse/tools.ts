@@ -3,16 +3,28 @@ import type { CanonicalRequest, Tool, ToolChoice } from '../../canonical/request
 import type { JsonObject } from '../../lib/json.ts';
 import type { ToolNameRule } from '../tool-names.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
+import type { ModelTraits } from './model-traits.ts';
 
 export const toolNames: ToolNameRule = { charactersMax: 64, isUnique: true };
 
-/** Adds what is left out to `ignored`. `mark`: writes a mark for the cache. */
+/**
+ * Adds what is left out to `ignored`. `mark`: writes a mark for the cache. Where a model cannot be told which
+ * tool to call, that one alone is offered.
+ */
 export function writeTools(
   request: CanonicalRequest,
-  mark: (tool: Tool) => readonly JsonObject[],
+  {
+    mark,
+    forces,
+  }: {
+    readonly mark: (tool: Tool) => readonly JsonObject[];
+    readonly forces: ModelTraits['forces'];
+  },
   ignored: Set<string>,
 ): JsonObject {
-  const { tools, toolChoice, parallelToolCalls } = request;
+  const { toolChoice, parallelToolCalls } = request;
+  const only = toolChoice?.type === 'tool' && forces !== 'named' ? toolChoice.name : null;
+  const tools = request.tools.filter(({ name }) => only === null || name === only);
   const isForbidden = toolChoice?.type === 'none';
   const named = namesInHistory(request);
   // Converse has no word for `none`; without tools nothing can be called. But calls of a history must
@@ -26,7 +38,8 @@ export function writeTools(
   ];
   if (specs.length === 0) return {};
   if (isForbidden) ignored.add('tool_choice');
-  const choice = toolChoice && writeToolChoice(toolChoice);
+  const choice = toolChoice && writeToolChoice(toolChoice, forces);
+  if (!choice && (only !== null || toolChoice?.type === 'required')) ignored.add('tool_choice');
   return { toolConfig: { tools: specs, ...(choice && { toolChoice: choice }) } };
 }
 
@@ -61,14 +74,14 @@ function specOf({
 }
 
 /** `auto` is the default, and some models refuse even its name. */
-function writeToolChoice(choice: ToolChoice): JsonObject | null {
+function writeToolChoice(choice: ToolChoice, forces: ModelTraits['forces']): JsonObject | null {
   switch (choice.type) {
     case 'auto':
       return null;
     case 'required':
-      return { any: {} };
+      return forces && { any: {} };
     case 'tool':
-      return { tool: { name: choice.name } };
+      return forces === 'named' ? { tool: { name: choice.name } } : forces && { any: {} };
     case 'none':
       return null;
   }

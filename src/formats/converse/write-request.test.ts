@@ -94,6 +94,28 @@ test('each choice of tools has its word; `none` leaves out the tools, or is list
   assert.deepEqual(kept.ignored, ['tool_choice']);
 });
 
+test('models that cannot be forced to call get the tools alone, and the answer says so', () => {
+  const other = { ...tool, name: 'other' };
+  const config = (model: string, toolChoice: CanonicalRequest['toolChoice']) => {
+    const { body, ignored } = write({ tools: [tool, other], toolChoice }, model);
+    const { tools, toolChoice: choice } = body['toolConfig'] as {
+      tools: { toolSpec: { name: string } }[];
+      toolChoice?: object;
+    };
+    return [tools.map(({ toolSpec }) => toolSpec.name), choice, ignored];
+  };
+  const named = { type: 'tool', name: 'other' } as const;
+  const both = ['get_weather', 'other'];
+  const large = 'mistral.mistral-large-2402-v1:0';
+  assert.deepEqual(config(llama, { type: 'required' }), [both, undefined, ['tool_choice']]);
+  assert.deepEqual(config(llama, named), [['other'], undefined, ['tool_choice']]);
+  assert.deepEqual(config(llama, { type: 'auto' }), [both, undefined, []]);
+  assert.deepEqual(config(large, { type: 'required' }), [both, { any: {} }, []]);
+  assert.deepEqual(config(large, named), [['other'], { any: {} }, []]);
+  for (const model of ['openai.gpt-oss-120b-1:0', claude, 'qwen.qwen3-32b-v1:0'])
+    assert.deepEqual(config(model, named), [both, { tool: { name: 'other' } }, []]);
+});
+
 test('marks for the cache are blocks behind what they cover, where the model keeps prompts', () => {
   const cacheControl = { type: 'ephemeral', ttl: '1h' } as const;
   const fields = {

@@ -42,7 +42,7 @@ export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): U
         ...(request.stopSequences.length > 0 &&
           !emulated.stopSequences && { stopSequences: request.stopSequences }),
       },
-      ...writeTools(request, markTool, ignored),
+      ...writeTools(request, { mark: markTool, forces: traits.forces }, ignored),
       ...writeOutputFormat(request, ignored),
       ...(target.tier && { serviceTier: { type: target.tier } }),
       ...writeModelFields({ ...sampling.own, ...reasoning.fields }),
