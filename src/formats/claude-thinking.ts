@@ -8,7 +8,7 @@ import { claudeTraits, type ClaudeTraits } from './claude-traits.ts';
 
 type WrittenThinking = {
   readonly thinking: JsonObject | null;
-  readonly effort: string | null;
+  readonly effort: Effort | null;
   /** True when the client's setting was left out. */
   readonly isDropped: boolean;
 };
@@ -30,10 +30,11 @@ export function writeThinkingConfig(
 ): WrittenThinking {
   // Anthropic refuses thinking together with a forced tool call.
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
-  const unasked = isForced && traits.thinksUnasked && target.thinking ? disabled : null;
+  const unasked = isForced && traits.thinksUnasked ? disabled : null;
   if (!reasoning) return { ...nothing, thinking: unasked };
   const { effort, budgetTokens } = reasoning;
-  if (effort === 'none') return target.thinking ? writeNoThinking(traits) : nothing;
+  if (effort === 'none')
+    return target.thinking || traits.thinksUnasked ? writeNoThinking(traits) : nothing;
   if (!target.thinking) return dropped;
   const usesBudget =
     traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
@@ -86,11 +87,18 @@ export function fitAskedThinking(
     const thinking = budget === null ? null : { ...others, type: 'enabled', budget_tokens: budget };
     return { thinking, effort };
   }
+  if (type === 'disabled' && traits.thinksUnasked) {
+    const { thinking, effort } = writeNoThinking(traits);
+    return {
+      thinking,
+      effort: asked.effort ? writeEffort(asked.effort, traits, thinking !== null) : effort,
+    };
+  }
   const isBudget = type === 'enabled' && traits.thinking === 'adaptive';
   const wanted = asked.effort ?? (isBudget ? effortOfBudget(Number(budgetTokens)) : null);
   return {
     thinking: isBudget ? { ...writeAdaptive(traits), ...others } : asked.thinking,
-    effort: wanted && writeEffort(wanted, traits, type === 'disabled'),
+    effort: wanted && writeEffort(wanted, traits, false),
   };
 }
 

@@ -47,11 +47,9 @@ export function relayRequest(
     ...speedField(target),
   };
   if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
-  if (!target.thinking) dropEffort(outgoing, ignored);
-  else {
-    fitThinking(outgoing, target.model, ignored);
-    boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
-  }
+  if (!target.thinking) dropEffort(outgoing, target.model, ignored);
+  fitThinking(outgoing, target.model, ignored);
+  boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
   fitToModel(outgoing, target.model, ignored);
   const isClaude = target.model.includes('claude');
   if (!isClaude) dropSafeguards(outgoing, ignored);
@@ -120,18 +118,8 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void 
   const { thinking, temperature = null, top_p: topP = null, top_k: topK = null } = outgoing;
   for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
   const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
-  const traits = claudeTraits(model);
-  if (thinking?.type === 'disabled' && traits.thinksUnasked && traits.offWord !== 'disabled') {
-    if (traits.offWord) Object.assign(outgoing, { thinking: { type: traits.offWord } });
-    else {
-      delete outgoing.thinking;
-      ignored.push('thinking');
-    }
-  }
-  Object.assign(
-    outgoing,
-    fitSampling({ temperature, topP, topK }, { traits, isThinking }, ignored),
-  );
+  const fit = { traits: claudeTraits(model), isThinking };
+  Object.assign(outgoing, fitSampling({ temperature, topP, topK }, fit, ignored));
 }
 
 /** Other vendors copied Messages without verdicts on calls. */
@@ -148,11 +136,15 @@ type Outgoing = Record<string, unknown> &
     messages: readonly unknown[];
   };
 
-/** A model that does not think refuses an effort. */
-function dropEffort(outgoing: Outgoing, ignored: string[]): void {
+/**
+ * A model that does not think refuses an effort. One that would think unasked gets the client's word
+ * against it.
+ */
+function dropEffort(outgoing: Outgoing, model: string, ignored: string[]): void {
   const { thinking, output_config: config } = outgoing;
-  if (thinking && thinking.type !== 'disabled') ignored.push('thinking');
-  delete outgoing.thinking;
+  const isOff = thinking?.type === 'disabled';
+  if (thinking && !isOff) ignored.push('thinking');
+  if (!isOff || !claudeTraits(model).thinksUnasked) delete outgoing.thinking;
   if (!config?.effort) return;
   ignored.push('output_config.effort');
   const { effort: _, ...rest } = config;

@@ -165,10 +165,14 @@ test('a model that does not think gets no thinking fields', () => {
 
 test('a client’s word against thinking is the model’s own, or left out where it always thinks', () => {
   const thinking = { type: 'disabled' };
-  const sentTo = (model: string) => {
-    const { body, ignored } = up({ thinking }, { model });
+  const sentTo = (model: string, target: object = {}) => {
+    const { body, ignored } = up({ thinking }, { model, ...target });
     return [body.thinking, ignored];
   };
+  // By the catalogue it does not think, but it would unasked.
+  for (const model of ['claude-opus-5', 'claude-haiku-5-5'])
+    assert.deepEqual(sentTo(model, { thinking: false }), [thinking, []]);
+  assert.deepEqual(sentTo('claude-opus-4-8', { thinking: false }), [undefined, []]);
   assert.deepEqual(sentTo('claude-opus-5'), [thinking, []]);
   assert.deepEqual(sentTo('claude-opus-4-8'), [thinking, []]);
   assert.deepEqual(sentTo('claude-sonnet-5-5'), [{ type: 'between_tools' }, []]);

@@ -242,6 +242,18 @@ const reasonings: [
   ['kimi-k3', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
 ];
 
+test('a model that would think unasked is told not to, whatever the catalogue says of it', () => {
+  const told = (fields: object, model: string) =>
+    write(fields, { model, thinking: false }).body.thinking;
+  const none = { reasoning: { effort: 'none', budgetTokens: null } };
+  const tools = [{ type: 'function', name: 'f', parameters: {} }];
+  const forced = { tools, toolChoice: { type: 'required' } };
+  for (const fields of [none, forced]) {
+    assert.deepEqual(told(fields, 'claude-opus-5'), { type: 'disabled' });
+    assert.equal(told(fields, 'claude-opus-4-8'), undefined);
+  }
+});
+
 for (const [model, reasoning, thinking, effort] of reasonings) {
   test(`for the reasoning ${JSON.stringify(reasoning)} ${model} gets ${JSON.stringify(thinking)} and effort ${effort}`, () => {
     const { body, ignored } = write({ reasoning }, { model });
