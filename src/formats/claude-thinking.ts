@@ -29,7 +29,9 @@ export function writeThinkingConfig(
   }: { target: UpstreamTarget; traits: ClaudeTraits; mayUseBudget: boolean },
 ): WrittenThinking {
   // Anthropic refuses thinking together with a forced tool call.
-  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
+  const alwaysThinks = traits.thinksUnasked && traits.offWord === null;
+  const isForced =
+    !alwaysThinks && (toolChoice?.type === 'required' || toolChoice?.type === 'tool');
   const unasked = isForced && traits.thinksUnasked ? disabled : null;
   if (!reasoning) return { ...nothing, thinking: unasked };
   const { effort, budgetTokens } = reasoning;
@@ -55,8 +57,9 @@ export function writeThinkingConfig(
 }
 
 /** Since 4.7 Claude hides its thinking unless asked (its release notes, read 2026-11-26). */
-function writeAdaptive({ thinking }: ClaudeTraits): JsonObject {
-  return { type: 'adaptive', ...(thinking === 'adaptive' && { display: 'summarized' }) };
+function writeAdaptive({ thinking, unsignedThinking }: ClaudeTraits): JsonObject {
+  const hides = thinking === 'adaptive' && !unsignedThinking;
+  return { type: 'adaptive', ...(hides && { display: 'summarized' }) };
 }
 
 /** The client's thinking on the straight path. `effort`: null when the request has none. */
@@ -68,15 +71,17 @@ export type AskedThinking = {
 /**
  * Returns what the client asks for in the words of the model's generation: those before 4.6 know
  * budgets only, and all but Opus 4.5 no effort; those after 4.6 refuse budgets. Clients know a model
- * by an alias, or are older than it. `mayUseBudget`: as above. A model without a number stays as asked.
+ * by an alias, or are older than it. `mayUseBudget`: as above. A Claude without a number stays as asked, and
+ * so do others that know budgets.
  */
 export function fitAskedThinking(
   asked: AskedThinking,
   { model, maxTokens, mayUseBudget }: FitThinking,
 ): AskedThinking {
   const { family, version } = readClaudeId(model);
-  if (!Number.isFinite(version)) return asked;
   const traits = claudeTraits(model);
+  const isNumbered = Number.isFinite(version) || traits.unsignedThinking;
+  if (!isNumbered || (traits.unsignedThinking && traits.thinking !== 'adaptive')) return asked;
   const { type, budget_tokens: budgetTokens, ...others } = asked.thinking ?? {};
   if (traits.thinking === 'budget') {
     const effort = family === 'opus' && version === 405 ? asked.effort : null;

@@ -56,12 +56,30 @@ const foreignTraits: ClaudeTraits = {
 const kimiTraits: ClaudeTraits = { ...foreignTraits, thinking: 'both', xhighEffort: true };
 
 /**
+ * It always thinks, as much as it can where no effort is said, and ignores `disabled` and budgets:
+ * platform.minimax.io/docs/guides/text-generation, and dev.to and qiita.com by aihubmix on M3.1 Flash
+ * (read 2026-11-30).
+ */
+const minimaxTraits: ClaudeTraits = {
+  ...foreignTraits,
+  thinking: 'adaptive',
+  thinksUnasked: true,
+  offWord: null,
+  xhighEffort: true,
+};
+
+const otherTraits: readonly (readonly [RegExp, ClaudeTraits])[] = [
+  [/kimi/, kimiTraits],
+  [/minimax-m3\.[1-9]/i, minimaxTraits],
+];
+
+/**
  * Example: `claudeTraits('claude-haiku-4-5-20251001')`: budgets, temperature or top_p, no system
  * messages in the conversation.
  */
 export function claudeTraits(upstreamModel: string): ClaudeTraits {
   if (!upstreamModel.includes('claude'))
-    return upstreamModel.includes('kimi') ? kimiTraits : foreignTraits;
+    return otherTraits.find(([pattern]) => pattern.test(upstreamModel))?.[1] ?? foreignTraits;
   const { family, version } = readClaudeId(upstreamModel);
   const offWord = offWordOf(family, version);
   return {

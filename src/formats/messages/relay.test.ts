@@ -179,6 +179,19 @@ test('a client’s word against thinking is the model’s own, or left out where
   assert.deepEqual(sentTo('claude-fable-5-1'), [undefined, ['thinking']]);
 });
 
+test('MiniMax M3.1, which always thinks, gets the effort that is nearest to the client’s word', () => {
+  const sent = (fields: Record<string, unknown>) => {
+    const { body } = up(fields, { model: 'MiniMax-M3.1-Flash' });
+    return [body.thinking, body.output_config];
+  };
+  assert.deepEqual(sent({ thinking: { type: 'disabled' } }), [undefined, { effort: 'low' }]);
+  const budget = { type: 'enabled', budget_tokens: 24_576 };
+  const sentBudget = sent({ thinking: budget, max_tokens: 32_000 });
+  assert.deepEqual(sentBudget, [{ type: 'adaptive' }, { effort: 'high' }]);
+  const asked = { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } };
+  assert.deepEqual(sent(asked), [asked.thinking, asked.output_config]);
+});
+
 test('other vendors’ turns are fitted for Anthropic: reasoning is removed and call ids are mapped', () => {
   const call = { type: 'tool_use', id: 'functions.look:0', name: 'look', input: {} };
   const own = { type: 'thinking', thinking: 'b', signature: 'Eq==' };

@@ -240,6 +240,11 @@ const reasonings: [
   ['MiniMax-M3', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
   ['kimi-k3', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
   ['kimi-k3', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
+  // It always thinks, and as much as it can without an effort.
+  ['MiniMax-M3.1-Flash', { effort: 'none', budgetTokens: null }, undefined, 'low'],
+  ['MiniMax-M3.1-Flash', { effort: 'low', budgetTokens: null }, { type: 'adaptive' }, 'low'],
+  ['MiniMax-M3.1-Flash', { effort: null, budgetTokens: 24_576 }, { type: 'adaptive' }, 'high'],
+  ['MiniMax-M3', { effort: 'none', budgetTokens: null }, { type: 'disabled' }, undefined],
 ];
 
 test('a model that would think unasked is told not to, whatever the catalogue says of it', () => {
