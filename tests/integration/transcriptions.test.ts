@@ -184,6 +184,18 @@ describe('a model billed by the minute', () => {
       );
     });
 
+  test('gets a file without an extension under one that its bytes say', async () => {
+    const { body, headers } = audioForm({ model: 'seconds' }, wav(1));
+    const named = body.toString('latin1').replace('"a.wav"', '"blob"');
+    const { key } = await newKey();
+    const { asked } = await gateway.postRecorded(path, {
+      key,
+      headers,
+      body: Buffer.from(named, 'latin1'),
+    });
+    assert.match(asked[0]!.text, /filename="audio\.wav"/);
+  });
+
   test('has words and languages of gpt-transcribe, which tells the languages', async () => {
     const languages = [{ code: 'en' }];
     upstream.on(openAiPath, answerJson({ text, languages, usage: { seconds: 4 } }));
