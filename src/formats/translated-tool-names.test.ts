@@ -28,13 +28,13 @@ test('a choice that the tools cannot satisfy is refused by name', () => {
 });
 
 test('of tools with the same name the first stays where names are unique, and the others are listed', () => {
-  const tools = [look, { ...look, description: 'Another' }, { ...look, name: 'b' }];
+  const tools = [look, { ...look, description: 'Another' }, { ...look, name: 'b' }, { ...look }];
   const fit = (isUnique?: true) =>
     fitRequestNames({ ...emptyRequest, tools }, { ...rule, ...(isUnique && { isUnique }) });
   assert.deepEqual(fit(true), {
     request: { ...emptyRequest, tools: [tools[0], tools[2]] },
     names: null,
-    ignored: ['tools[1]'],
+    ignored: ['tools.look'],
   });
   assert.deepEqual(fit(), { request: { ...emptyRequest, tools }, names: null, ignored: [] });
 });

@@ -8,7 +8,10 @@ type FittedRequest = {
   readonly request: CanonicalRequest;
   /** Null when all fit. */
   readonly names: ToolNames | null;
-  /** The tools that are left out because they repeat an earlier name: `tools[1]`. */
+  /**
+   * The tools that are left out because they repeat an earlier name, by that name: `tools.look`. Their
+   * places in the client's list are not known here.
+   */
   readonly ignored: readonly string[];
 };
 
@@ -16,12 +19,12 @@ type FittedRequest = {
 export function fitRequestNames(asked: CanonicalRequest, rule: ToolNameRule): FittedRequest {
   // Checked here, while the choice still has the client's name for the tool.
   requireChosenTool(asked);
-  const repeated = rule.isUnique ? repeatedTools(asked.tools) : new Set<number>();
+  const repeated = rule.isUnique ? repeatedTools(asked.tools) : new Set<Tool>();
   const request =
     repeated.size === 0
       ? asked
-      : { ...asked, tools: asked.tools.filter((_tool, index) => !repeated.has(index)) };
-  const ignored = [...repeated].map((index) => `tools[${index}]`);
+      : { ...asked, tools: asked.tools.filter((tool) => !repeated.has(tool)) };
+  const ignored = [...new Set(Array.from(repeated, ({ name }) => `tools.${name}`))];
   const { tools, messages, toolChoice } = request;
   const called = messages.flatMap(({ role, content }) =>
     role === 'assistant' ? content.flatMap(namesOf) : [],
@@ -44,12 +47,9 @@ export function fitRequestNames(asked: CanonicalRequest, rule: ToolNameRule): Fi
   };
 }
 
-function repeatedTools(tools: readonly Tool[]): ReadonlySet<number> {
+function repeatedTools(tools: readonly Tool[]): ReadonlySet<Tool> {
   const names = new Set<string>();
-  const repeated = tools.flatMap(({ name }, index) =>
-    names.size === names.add(name).size ? [index] : [],
-  );
-  return new Set(repeated);
+  return new Set(tools.filter(({ name }) => names.size === names.add(name).size));
 }
 
 export function restoreEventName(event: StreamEvent, names: ToolNames): StreamEvent {
