@@ -66,7 +66,6 @@ describe('refused image requests', () => {
       /not a PNG, JPEG, WebP or GIF/,
     ],
     ['a file URL', { model: 'flux-2-edit', images: ['file:///etc/passwd'] }, 'images[0]', /http/],
-    ['a model of chats', { model: 'gpt-6-luna' }, 'model', /makes no images/],
   ];
   for (const mode of ['live', 'test'] as const) {
     test(`an invalid request with a ${mode} key: nothing is sent or held`, async () => {
@@ -118,6 +117,9 @@ describe('refused image requests', () => {
       const { key } = await newKey({ mode, models: ['flux-2'] });
       const unknown = await draw(key, { model: 'no-such-model' });
       assert.deepEqual([unknown.status, unknown.error.code], [404, 'model_not_found']);
+      const other = await draw(key, { model: 'gpt-6-luna' });
+      assert.deepEqual([other.status, other.error.code], [404, 'model_not_found']);
+      assert.match(other.error.message, /answers conversations: use POST/);
       const forbidden = await draw(key);
       assert.deepEqual(
         [forbidden.status, forbidden.error.code],

@@ -255,13 +255,13 @@ test('a tier without a price is refused by name with those that have one, and co
       'chat',
       { model: 'plain', service_tier: 'flex' },
       'service_tier',
-      /`flex` is not sold for plain, only `default`$/,
+      /`flex` is not sold for plain, only `default`; leave the field out for `default`$/,
     ],
     [
       'responses',
       { model: 'flex-only', service_tier: 'fast' },
       'service_tier',
-      /`priority` is not sold for flex-only, only `default`, `flex`$/,
+      /`priority` is not sold for flex-only, only `default`, `flex`; leave/,
     ],
     [
       'messages',

@@ -22,10 +22,18 @@ export function findModel(
   if (model?.type === type) return model;
   const isImage = !model && catalog.images.resolve(name) !== null;
   if (!model && !isImage) throw unknownModel(gateway, { key, name, type: listedType(type) });
-  const { makes, path } = model
-    ? modelTypes[model.type]
-    : { makes: 'makes images', path: '/v1/images/generations' };
-  throw new ApiError(
+  throw otherTypeOfModel(
+    name,
+    model ? modelTypes[model.type] : { makes: 'makes images', path: '/v1/images/generations' },
+  );
+}
+
+/** Returns the error for a model that another endpoint sells. */
+export function otherTypeOfModel(
+  name: string,
+  { makes, path }: { readonly makes: string; readonly path: string },
+): ApiError {
+  return new ApiError(
     'model_not_found',
     `The model ${quoted(name)} ${makes}: use POST ${path}. GET /v1/models lists the models with their types.`,
     { param: 'model' },

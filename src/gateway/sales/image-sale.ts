@@ -1,5 +1,6 @@
 // A request for images: fetches inputs, makes images, stores them, and charges for those delivered.
-import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
+import { ApiError } from '../../canonical/errors.ts';
+import { modelTypes } from '../../terms/model-type.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
 import { editSiblingOf } from '../../domain/catalog/image-catalog.ts';
 import { unitPrice } from '../../domain/catalog/image-price.ts';
@@ -19,7 +20,7 @@ import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/im
 import type { Making } from '../images/made-cost.ts';
 import { saleOfUnits, type Delivery, type UnitsForSale } from './units.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
-import { unknownModel } from '../admission/permitted-model.ts';
+import { otherTypeOfModel, unknownModel } from '../admission/permitted-model.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Run } from '../active-runs.ts';
 import { toModelError } from '../calling/failure-message.ts';
@@ -47,7 +48,8 @@ function readImages(
   record.note({ askedModel: raw.model });
   const named = gateway.hosts.catalog.images.resolve(raw.model);
   if (!named) {
-    if (gateway.hosts.catalog.resolve(raw.model)) throw notAnImageModel(raw.model);
+    const other = gateway.hosts.catalog.resolve(raw.model);
+    if (other) throw otherTypeOfModel(raw.model, modelTypes[other.type]);
     throw unknownModel(gateway, { key, name: raw.model, type: 'image' });
   }
   const model = choose(named, raw.images.length);
@@ -204,11 +206,4 @@ const linkUseMs = hourMs;
 
 function usableForMs({ config }: Gateway, { responseFormat }: ImageRequest): number | null {
   return responseFormat === 'url' ? config.storage.keep_days * dayMs - linkUseMs : null;
-}
-
-function notAnImageModel(name: string): Error {
-  return invalidRequest(
-    'model',
-    `The model ${quoted(name)} makes no images. GET /v1/models lists those that do, of type \`image\`.`,
-  );
 }

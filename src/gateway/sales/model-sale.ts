@@ -197,7 +197,7 @@ function requireSoldTier(
   ];
   if (!tier || sold.includes(tier)) return;
   const field = format.fieldNames?.['service_tier'] ?? 'service_tier';
-  const why = `the service tier \`${tier}\` is not sold for ${model.id}, only \`${sold.join('`, `')}\``;
+  const why = `the service tier \`${tier}\` is not sold for ${model.id}, only \`${sold.join('`, `')}\`; leave the field out for \`default\``;
   throw invalidRequest(field, `${field}: ${why}`);
 }
 
