@@ -115,7 +115,8 @@ function findExtraProblem(
     const pattern = patterns.find(([source]) => new RegExp(source, 'u').test(name));
     const extra = pattern?.[1] ?? schema.additionalProperties ?? true;
     if (extra === true) continue;
-    if (extra === false) return { path: join(path, name), message: 'is not known' };
+    if (extra === false)
+      return { path: join(path, name), message: 'is not a known field; leave it out' };
     const problem = findProblem(extra, value[name], join(path, name));
     if (problem) return problem;
   }

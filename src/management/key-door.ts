@@ -166,7 +166,10 @@ function admitKey({ database, gateway, addressRates }: ServerContext) {
       if (expiresAtMs !== null && clock.nowMs() >= expiresAtMs) throw keyExpired(expiresAtMs);
       if (allowedAddresses?.includes(request.ip) === false) throw addressNotAllowed(request.ip);
       if (!key.scopes.has(scope))
-        throw new ApiError('not_permitted', `This admin key lacks the scope \`${scope}\`.`);
+        throw new ApiError(
+          'not_permitted',
+          `This admin key lacks the scope \`${scope}\`. Use one that has it.`,
+        );
       request.adminKey = key;
     };
 }

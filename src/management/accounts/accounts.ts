@@ -139,7 +139,7 @@ function readModelPrice(catalog: Catalog, { model, multiplier_ppm }: ModelPrice,
   const modelId = resolveKeyModel(catalog, model);
   // A price of a model that has left the catalogue can still be cleared.
   if (modelId === null && multiplier_ppm !== null)
-    throw invalidRequest(field, `There is no model '${model}'.`);
+    throw invalidRequest(field, `There is no model '${model}'. Choose one of the catalogue.`);
   return { modelId: modelId ?? model, multiplierPpm: multiplier_ppm };
 }
 

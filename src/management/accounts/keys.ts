@@ -260,7 +260,7 @@ function checkBodyDays(config: Config, days: number): number {
 
 function readModels(catalog: Catalog, names: readonly string[]): string[] {
   return resolveKeyModels(catalog, names, (name) =>
-    invalidRequest('models', `There is no model '${name}'.`),
+    invalidRequest('models', `There is no model '${name}'. Choose one of the catalogue.`),
   );
 }
 
