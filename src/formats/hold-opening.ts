@@ -1,6 +1,7 @@
 // Holds back the frames that only open a stream (a role, `message_start`) until something of the
 // answer comes. A failure before that can then still be followed by another call.
 import type { StreamPipe } from './format.ts';
+import { mapFrames } from './map-frames.ts';
 
 /** A host that sends more empty pieces than this is answering. */
 const openingCharactersMax = 4_000;
@@ -19,12 +20,6 @@ export function holdOpening<Input>(pipe: StreamPipe<Input>): StreamPipe<Input> {
     opening = isHeld() ? all : '';
     return opening === '' ? all : '';
   };
-  return {
-    push: (input) => pass(pipe.push(input)),
-    end: () => pass(pipe.end()),
-    limit: () => pass(pipe.limit()),
-    close: (costUsd) => pipe.close(costUsd),
-    fail: (error, asked) => opening + pipe.fail(error, asked),
-    progress,
-  };
+  // Behind a success, nothing is held.
+  return mapFrames(pipe, pass, (frames) => opening + frames);
 }

@@ -16,6 +16,7 @@ import type {
   UpstreamRequest,
   UpstreamTarget,
 } from '../format.ts';
+import { mapFrames } from '../map-frames.ts';
 import { ownFields, sharedFields } from './completions-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { chat } from './index.ts';
@@ -276,19 +277,12 @@ function headOf({ requestId }: AnswerContext): JsonObject {
 
 /** Writes the chunks of a stream of Chat as those of a completion. */
 function toCompletions<Input>(pipe: StreamPipe<Input>, writing: Writing): StreamPipe<Input> {
-  const write = (frames: string) =>
+  return mapFrames(pipe, (frames) =>
     frames
       .split('\n\n')
       .map((frame) => (frame === '' ? '' : writeFrame(frame, writing)))
-      .join('');
-  return {
-    push: (input) => write(pipe.push(input)),
-    end: () => write(pipe.end()),
-    limit: () => write(pipe.limit()),
-    close: (costUsd) => write(pipe.close(costUsd)),
-    fail: (error, asked) => write(pipe.fail(error, asked)),
-    progress: pipe.progress,
-  };
+      .join(''),
+  );
 }
 
 const dataStart = 'data: ';

@@ -23,7 +23,7 @@ const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> 
  */
 export function refuseUnshareable<Body extends JsonObject>(
   body: Body,
-  { search = 'elsewhere', isOpenAi = false, unknown }: Destination = {},
+  { search = 'elsewhere', isOpenAi = false, unknown }: Destination,
 ): Body {
   const known = isOpenAi ? checkForOpenAi(body, unknown) : checkForHosts(body, unknown);
   if (search !== 'priced' && asksToSearch(body))

@@ -1,5 +1,6 @@
 // The stream without `alt=sse`: one JSON array that grows. Its frames are those of the event stream.
 import type { AnswerReader, ClientFormat, StreamPipe } from '../format.ts';
+import { mapFrames } from '../map-frames.ts';
 import { asArray, readArray } from './frame.ts';
 
 /** Returns the format whose streams are arrays. `reader`: of its other answers. */
@@ -26,14 +27,7 @@ function asArrayPipe<Input>(pipe: StreamPipe<Input>): StreamPipe<Input> {
     isFirst &&= frames === '';
     return sent;
   };
+  // It changes nothing: the sent and the stored frames can differ.
   const sendLast = (frames: string) => `${asArray(frames, isFirst)}]`;
-  return {
-    push: (input) => send(pipe.push(input)),
-    end: () => send(pipe.end()),
-    limit: () => send(pipe.limit()),
-    // They change nothing: the sent and the stored frames can differ.
-    close: (costUsd) => sendLast(pipe.close(costUsd)),
-    fail: (error, asked) => sendLast(pipe.fail(error, asked)),
-    progress: pipe.progress,
-  };
+  return mapFrames(pipe, send, sendLast);
 }

@@ -89,16 +89,11 @@ function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
     if (error instanceof BrokenOffAnswer) {
       const failure = makeFailure('broken-stream', error.message);
       // Not marked as billed, so that it is retried: the next answer may be whole. Its use is a loss.
-      return { ...failedCall(failure, { billed }), failure };
+      return { ...failedCall(failure, billed), failure };
     }
-    return failedCall(
-      {
-        ...makeFailure('unreadable', error.message),
-        isCausedByAccount: true,
-        brokeOff: error.brokeOff,
-      },
-      { billed },
-    );
+    const { message, brokeOff } = error;
+    const failure = { ...makeFailure('unreadable', message), isCausedByAccount: true, brokeOff };
+    return failedCall(failure, billed);
   }
 }
 

@@ -34,10 +34,8 @@ export async function callUpstream<Stream extends boolean>(
       ? upstreamFormats[route.format].readBilledAnswer(shownBody(reply.body, route))
       : null;
   const failure = { ...reply.failure, ...readVendorError(reply.body) };
-  const failed = failedCall(wordedFailure({ ...reply, failure }, route.kind), {
-    requestSent: reply.requestSent,
-    billed,
-  });
+  const worded = wordedFailure({ ...reply, failure }, route.kind);
+  const failed = failedCall(worded, billed, reply.requestSent);
   return failed.failure.status === 400 ? { ...failed, refusal: reply.body } : failed;
 }
 

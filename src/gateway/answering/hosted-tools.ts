@@ -89,7 +89,7 @@ export class ToolTurns {
   }
 
   /** Returns the usage of all turns. `reported`: the provider's count of the current one. */
-  usageWith(reported: Usage | null, outputBytes = 0): Usage | null {
+  usageWith(reported: Usage | null, outputBytes: number): Usage | null {
     return this.usage ? this.#totalWith(reported, outputBytes) : reported;
   }
 

@@ -28,15 +28,14 @@ export type FailedCall = {
   readonly begun: Pick<StreamPipe<never>, 'fail'> | null;
 };
 
-type FailedOptions = { readonly requestSent?: boolean; readonly billed?: BilledAnswer | null };
-
 /**
  * Returns the failure of a call whose answer could not be read. `billed`: the answer that arrived
  * nevertheless.
  */
 export function failedCall(
   failure: UpstreamFailure,
-  { requestSent = true, billed = null }: FailedOptions = {},
+  billed: BilledAnswer | null,
+  requestSent = true,
 ): FailedCall {
   const usage = billed?.usage ?? null;
   const output = new OutputMeter();

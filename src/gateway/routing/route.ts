@@ -41,8 +41,8 @@ type RouteQuery = {
   readonly model: Model;
   readonly mode: Mode;
   readonly clientFormat: ClientFormatName;
-  /** The account's keys of providers, for live requests. Left out: none is used. */
-  readonly ownKeys?: readonly OwnKey[];
+  /** The account's keys of providers, for live requests. */
+  readonly ownKeys: readonly OwnKey[];
   /** The client's request, when the choice of format depends on it. */
   readonly body?: JsonObject;
 };
@@ -54,7 +54,7 @@ type RouteQuery = {
  */
 export function findRoutes(
   { providers, catalog }: { readonly providers: ConnectedProviders; readonly catalog: Catalog },
-  { model, mode, clientFormat, ownKeys = [], body = {} }: RouteQuery,
+  { model, mode, clientFormat, ownKeys, body = {} }: RouteQuery,
 ): readonly [ChosenRoute, ...ChosenRoute[]] {
   if (model.retirement?.isEnded) throw modelEnded(model);
   const isSandbox = mode === 'test';

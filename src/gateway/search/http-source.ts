@@ -54,16 +54,8 @@ export function createHttpSource(
   }
 
   async function callOnce(search: SearchPage, finding: Finding): Promise<FoundOnce> {
-    const call = kind.writeSearch(search, apiKey);
-    const asked = {
-      ...call,
-      ...finding,
-      provider,
-      timeouts,
-      stream: false,
-      answerBytesMax,
-    } as const;
-    const reply = await upstreams.send(asked);
+    const call = { ...kind.writeSearch(search, apiKey), ...finding, provider, timeouts };
+    const reply = await upstreams.send({ ...call, stream: false, answerBytesMax });
     if (reply.kind === 'failure') {
       // A provider that refused bills nothing. When it broke off, or we left, we cannot know.
       const lostCalls = reply.requestSent && reply.failure.kind !== 'status' ? 1 : 0;

@@ -42,7 +42,7 @@ const openAi = openAiForm({}, true);
 const azure = { ...openAi, write: atAzure(openAi.write, ({ task }) => `audio/${task}`) };
 
 /** `isOpenAi`: it counts nothing beside the text of a translation. Others may not know `verbose_json`. */
-function openAiForm(wishes: TranscriptionWishes, isOpenAi = false): TranscriptionHost {
+function openAiForm(wishes: TranscriptionWishes, isOpenAi: boolean): TranscriptionHost {
   const { only, lacksFormats, lacksStreams, measuresSegmentsOnly } = wishes;
   return {
     lacks: wishes.lacksTranslations ? lacksTranslations : () => null,
