@@ -83,6 +83,11 @@ const gateway = await startGateway(
         'nova-3': { prices: byMinute },
         'nova-3-multilingual': { prices: byMinute },
         'nova-3-diarize': { prices: byMinute },
+        'nova-older': {
+          type,
+          prices: byMinute,
+          routes: [{ provider: 'deepgram', model: 'nova-2?diarize=true' }],
+        },
         'nova-first': {
           type,
           prices: byMinute,
@@ -445,6 +450,7 @@ describe('hosts with forms of their own', () => {
     );
     const streamed = await ask(await newKey(), { ...fields, stream: 'true' });
     assert.deepEqual(eventsOf(streamed).slice(0, 3), sentences);
+    assert.equal((await ask(await newKey(), { ...diarized, model: 'nova-older' })).status, 200);
   });
 
   test('silence at Deepgram is an empty text, and its errors are not answers', async () => {

@@ -22,6 +22,8 @@ const languageCode = /^[a-z]{2,3}(?:-[a-z0-9]{2,4}){0,2}$/i;
 export function deepgram(upstreamModel: string): TranscriptionHost {
   const [model = '', parameters = ''] = upstreamModel.split('?', 2);
   const fixed = new URLSearchParams(parameters);
+  // `diarize` is the older name.
+  const tellsSpeakers = fixed.has('diarize_model') || fixed.has('diarize');
   const isMultilingual = fixed.has('language');
   /** The codes that a client names, which only a model for several languages takes as hints. */
   const codesOf = ({ language = [], languages = [] }: TranscriptionJob['fields']) =>
@@ -31,7 +33,7 @@ export function deepgram(upstreamModel: string): TranscriptionHost {
   return {
     lacks(asked) {
       const { format, fields } = asked;
-      if (format === 'diarized_json' && !fixed.has('diarize_model')) return 'speakers';
+      if (format === 'diarized_json' && !tellsSpeakers) return 'speakers';
       const areCodes = codesOf(fields).every((code) => languageCode.test(code));
       return lacksTranslations(asked) ?? (areCodes ? null : 'language');
     },
