@@ -439,6 +439,8 @@ const start = {
     type: 'message',
     role: 'assistant',
     model: 'upstream-id',
+    content: [],
+    stop_sequence: null,
     usage: { input_tokens: 9, output_tokens: 1 },
   },
 };
@@ -454,6 +456,15 @@ function relayed(events: readonly unknown[], costUsd = 0) {
   const frames = runPipe(pipe, parseSse(sse(...events)), costUsd);
   return { progress: pipe.progress, events: eventsOf(frames) as Json[] };
 }
+
+test('a message gets the fields that clients require and its host left out', () => {
+  const usage = { input_tokens: 9, output_tokens: 1 };
+  const { body } = relay.relayAnswer({ content: [textPart('a')], usage }, answerContext());
+  assert.deepEqual([body.type, body.role, body.stop_sequence], ['message', 'assistant', null]);
+  const { events } = relayed([{ type: 'message_start', message: { usage } }, end]);
+  const { type, role, content, stop_sequence: sequence } = events[0]!['message'];
+  assert.deepEqual([type, role, content, sequence], ['message', 'assistant', [], null]);
+});
 
 test('events are relayed as the text they arrived in, and the last two wait', () => {
   const pipe = relay.relayStream(answerContext({ model: 'catalogue/id' }));

@@ -49,13 +49,15 @@ export function messageHead(context: AnswerContext): JsonObject {
 
 /** Returns the required fields that a host's message lacks. */
 export function missingHead(
-  { id, type, role }: JsonObject,
+  { id, type, role, content, stop_sequence: sequence }: JsonObject,
   { requestId }: AnswerContext,
 ): JsonObject {
   return {
     ...(typeof id !== 'string' && { id: `msg_${requestId}` }),
     ...(typeof type !== 'string' && { type: 'message' }),
     ...(typeof role !== 'string' && { role: 'assistant' }),
+    ...(!Array.isArray(content) && { content: [] }),
+    ...(sequence === undefined && { stop_sequence: null }),
   };
 }
 
