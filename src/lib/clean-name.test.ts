@@ -11,6 +11,7 @@ test('a name is one line, and turns no text around it', () => {
     // A zero-width joiner belongs to the emoji.
     ['👩\u200D💻', '👩\u200D💻'],
     ['\u202E', ''],
+    ['\u200B \u3164\uFEFF', ''],
   ];
   for (const [text, name] of cases) assert.equal(cleanName(text), name);
 });
