@@ -7,6 +7,10 @@ import type { AnswerWorth } from '../terms/stored-response.ts';
 /** The source of a replayed answer, as in the cache header and the log. */
 export type ReplaySource = 'hit' | 'idempotent-replay';
 
+export function isReplay(outcome: string): outcome is ReplaySource {
+  return outcome === 'hit' || outcome === 'idempotent-replay';
+}
+
 /**
  * A class, so that each object has all properties from its beginning: to add them one by one takes
  * four times as long.

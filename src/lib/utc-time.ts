@@ -7,6 +7,11 @@ export function dayOf(timeMs: number): string {
   return isoOf(timeMs).slice(0, 10);
 }
 
+/** `2026-11-21T12` */
+export function hourOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 13);
+}
+
 export function monthOf(timeMs: number): string {
   return isoOf(timeMs).slice(0, 7);
 }

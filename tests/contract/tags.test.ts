@@ -59,7 +59,7 @@ async function readSums({ read }: Database) {
   const sums = await Promise.all(
     (['a0:live', 'a1:live'] as const).map(async (ledgerId) =>
       (await sumTags(read, { ledgerId, ...range }, { top: 100 })).map(
-        ({ tag, requests, costMicros }) => [ledgerId, tag, requests, Number(costMicros)],
+        ({ group, requests, costMicros }) => [ledgerId, group, requests, Number(costMicros)],
       ),
     ),
   );
@@ -172,12 +172,12 @@ onEachStore((store) => {
     const whole = { ledgerId: 'a0:live', fromDay: '2026-11-20', toDay: '2026-11-30' } as const;
     const sums = await sumTags(database.read, { ...whole, by: 'tag' }, { top: 3 });
     assert.deepEqual(
-      sums.map(({ tag, requests, costMicros }) => [tag, requests, Number(costMicros)]),
+      sums.map(({ group, requests, costMicros }) => [group, requests, Number(costMicros)]),
       [1, 2, 3].map((place) => [tags.at(-place), 2, 2 * (count - place)]),
     );
     const later = { ...whole, fromDay: '2026-11-21', by: 'tag' } as const;
     const [first] = await sumTags(database.read, later, { top: 1 });
-    assert.deepEqual([first!.tag, first!.requests], [tags.at(-1), 1]);
+    assert.deepEqual([first!.group, first!.requests], [tags.at(-1), 1]);
   });
 
   test('charges are listed by tag, page by page, newest first', async (t) => {

@@ -7,7 +7,7 @@ import { isSqlite } from '../../db/dialect.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { checkTextValue } from '../../db/text-values.ts';
 import type { Mode } from '../../terms/mode.ts';
-import { dayMs } from '../../lib/utc-time.ts';
+import { dayMs, dayOf, hourOf } from '../../lib/utc-time.ts';
 import { measuredTagsMax } from './measured-tags.ts';
 
 /** Tables of sums: the columns of a row's key, and those added up when the row exists. */
@@ -172,8 +172,7 @@ export async function removeOutdated(
     unchargedMax = unchargedRowsMax,
   }: { readonly historyDays: number; readonly unchargedMax?: number },
 ): Promise<void> {
-  const iso = (ms: number, length: number) => new Date(ms).toISOString().slice(0, length);
-  const day = iso(nowMs - daysKeptMs, 10);
+  const day = dayOf(nowMs - daysKeptMs);
   const outdated: readonly (readonly [SumTable | 'request_log', RawBuilder<unknown>])[] = [
     ['request_log', sql`created_at_ms < ${nowMs - historyDays * dayMs}`],
     ...(await findOverfull(database, unchargedMax)).map((where) => ['request_log', where] as const),
@@ -181,7 +180,7 @@ export async function removeOutdated(
     ['activity_days', sql`day < ${day}`],
     ['activity_hours', sql`hour < ${day}`],
     ['activity_tag_days', sql`day < ${day}`],
-    ['provider_hours', sql`hour < ${iso(nowMs - hoursKeptMs, 13)}`],
+    ['provider_hours', sql`hour < ${hourOf(nowMs - hoursKeptMs)}`],
   ];
   for (const [table, where] of outdated) {
     const key = table === 'request_log' ? requestKey : sumTables[table].key;

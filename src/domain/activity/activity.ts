@@ -4,13 +4,13 @@
 // process loses those seconds. Rows that cannot be written are kept and retried, up to a bound.
 import type { CallEnding, RequestEvent } from '../../events/request-events.ts';
 import type { ObservedRequest, RequestListener } from '../../events/request-listener.ts';
-import type { RequestFields } from '../../events/request-fields.ts';
+import { isReplay, type RequestFields } from '../../events/request-fields.ts';
 import type { AnswerWorth } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Micros } from '../../lib/money.ts';
 import { oneAtATime } from '../../lib/one-at-a-time.ts';
-import { dayMs, dayOf, hourMs } from '../../lib/utc-time.ts';
+import { dayMs, dayOf, hourMs, hourOf } from '../../lib/utc-time.ts';
 import {
   addKeyUses,
   addRequests,
@@ -306,8 +306,7 @@ export class Activity implements RequestListener {
 
   #hourOf(nowMs: number): string {
     const number = Math.floor(nowMs / hourMs);
-    if (number !== this.#hour.number)
-      this.#hour = { number, text: new Date(nowMs).toISOString().slice(0, 13) };
+    if (number !== this.#hour.number) this.#hour = { number, text: hourOf(nowMs) };
     return this.#hour.text;
   }
 
@@ -325,7 +324,7 @@ function historyOf(
   const { tags, client = null } = request;
   const free = errorCode === null ? (cache ?? 'failed') : 'failed';
   const outcome = costMicros === undefined ? free : 'charged';
-  const isRepeat = outcome === 'hit' || outcome === 'idempotent-replay';
+  const worth = isReplay(outcome) ? saved : undefined;
   return {
     request_id: request.requestId,
     path,
@@ -335,9 +334,9 @@ function historyOf(
     streamed: stream ? 1 : 0,
     duration_ms: Math.round(tookMs),
     first_byte_ms: firstByteMs ?? null,
-    saved_micros: ((isRepeat && saved?.costMicros) || 0) as Micros,
-    input_tokens: (isRepeat && saved?.inputTokens) || 0,
-    output_tokens: (isRepeat && saved?.outputTokens) || 0,
+    saved_micros: (worth?.costMicros ?? 0) as Micros,
+    input_tokens: worth?.inputTokens ?? 0,
+    output_tokens: worth?.outputTokens ?? 0,
     client,
     tags: tags === undefined ? null : `,${tags.join(',')},`,
     details: writeNotes(request, isClientGone),

@@ -60,7 +60,7 @@ function hoursWithin(db: Db, range: ActivityRange) {
 export function sumProviderDays(db: Db, range: ActivityRange) {
   const day = sql<string>`substr(hour, 1, 10)`;
   return hoursWithin(db, range)
-    .select(['provider', day.as('day')])
+    .select(['provider as group', day.as('day')])
     .groupBy(['provider', 'day'])
     .execute();
 }
@@ -79,13 +79,13 @@ export async function sumUncharged(
 ) {
   if ('ids' in which && which.ids.length === 0) return [];
   const group = groupOf(db, by);
-  const isRepeat = sql`outcome in ('hit', 'idempotent-replay')`;
+  const isReplayed = sql`outcome in ('hit', 'idempotent-replay')`;
   let query = db
     .selectFrom(by === 'tag' ? 'activity_tag_days' : 'activity_days')
     .select(({ fn }) => [
       group.as('group'),
-      sql<number>`sum(case when ${isRepeat} then 0 else requests end)`.as('errors'),
-      sql<number>`sum(case when ${isRepeat} then requests else 0 end)`.as('cached'),
+      sql<number>`sum(case when ${isReplayed} then 0 else requests end)`.as('errors'),
+      sql<number>`sum(case when ${isReplayed} then requests else 0 end)`.as('cached'),
       fn.sum<number>('saved_micros').as('savedMicros'),
     ])
     .where('account_id', '=', range.accountId)

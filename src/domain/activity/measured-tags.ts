@@ -56,18 +56,19 @@ export class MeasuredTags {
 }
 
 function isChosen(chosen: Chosen | undefined, tag: string): boolean {
-  return chosen?.get(nameOf(tag))?.has(tag) ?? false;
+  return chosen?.get(nameOfTag(tag))?.has(tag) ?? false;
 }
 
 /** Returns false when there is no room. */
 function choose(chosen: Chosen, tag: string): boolean {
-  const values = chosen.get(nameOf(tag)) ?? new Set();
+  const values = chosen.get(nameOfTag(tag)) ?? new Set();
   const count = chosen.values().reduce((sum, { size }) => sum + size, 0);
   if (values.size >= measuredValuesMax || count >= measuredTagsMax) return false;
-  chosen.set(nameOf(tag), values.add(tag));
+  chosen.set(nameOfTag(tag), values.add(tag));
   return true;
 }
 
-function nameOf(tag: string): string {
+/** `project` of `project=alpha`; a tag without a value is a name. */
+export function nameOfTag(tag: string): string {
   return tag.split('=', 1)[0]!;
 }

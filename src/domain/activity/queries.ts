@@ -7,6 +7,7 @@ import { type Place, rowsPerStep, searchPage, type Span } from '../../db/search-
 import type { Db } from '../../db/schema.ts';
 import { isOfClient, memberOfKey } from '../../db/which-groups.ts';
 import type { Micros } from '../../lib/money.ts';
+import { hourOf } from '../../lib/utc-time.ts';
 import { camelCase } from '../../lib/snake-case.ts';
 import type { RequestRow } from './activity-rows.ts';
 import { type ActivityRange, sumLatencies } from './analytics.ts';
@@ -218,7 +219,6 @@ export async function readProviders(
   db: Db,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly ProviderOverview[]> {
-  const hourOf = (ms: number) => new Date(ms).toISOString().slice(0, 13);
   const counts = await db
     .selectFrom('provider_hours')
     .select(({ fn }) => [

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { micros } from '../../lib/money.ts';
-import { dayMs, dayOf, hourMs, monthOf } from '../../lib/utc-time.ts';
+import { dayMs, dayOf, hourMs, hourOf, monthOf } from '../../lib/utc-time.ts';
 import { type NewEvent, writeNewEvents } from './outbox.ts';
 
 /** A day, month or hour that ended shortly before is looked at again. Longer than between looks. */
@@ -132,9 +132,4 @@ async function readUsual(read: Db, accountId: string, beforeMs: number) {
     mostMicros: Math.max(0, ...hours),
     sinceMs: rows[0] ? Date.parse(`${rows[0].hour}:00:00Z`) : beforeMs,
   };
-}
-
-/** `2026-11-28T10`, as `activity_hours` has it. */
-function hourOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 13);
 }

@@ -1,6 +1,7 @@
 // Adds sums of charges, uncharged requests and latencies to figures by group. Pure.
 import type { AnalyticsFigures } from '../contract/analytics.ts';
-import { latencyOf } from '../../domain/activity/latency.ts';
+import { type Latency, latencyOf } from '../../domain/activity/latency.ts';
+import { isReplay } from '../../events/request-fields.ts';
 import type { ActivitySum } from '../../domain/activity/queries.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
@@ -81,7 +82,7 @@ export function addOutcome(
   sums: Sums,
   { outcome, requests, savedMicros }: Pick<ActivitySum, 'outcome' | 'requests' | 'savedMicros'>,
 ): void {
-  const [cached, errors] = isRepeat(outcome) ? [requests, 0] : [0, requests];
+  const [cached, errors] = isReplay(outcome) ? [requests, 0] : [0, requests];
   addUncharged(sums, { cached, errors, savedMicros });
 }
 
@@ -95,20 +96,15 @@ export function addUncharged(
   sums.savedMicros += savedMicros;
 }
 
-export function isRepeat(outcome: string): boolean {
-  return outcome === 'hit' || outcome === 'idempotent-replay';
-}
-
 export function toFigures({ first, whole, ...counts }: Sums): AnalyticsFigures {
   return {
     ...snakeCase(counts),
-    first_token: toQuantiles(first),
-    duration: toQuantiles(whole),
+    first_token: showLatency(latencyOf(first)),
+    duration: showLatency(latencyOf(whole)),
   };
 }
 
-function toQuantiles(histogram: Histogram): AnalyticsFigures['duration'] {
-  const latency = latencyOf(histogram);
+export function showLatency(latency: Latency | null): AnalyticsFigures['duration'] {
   return latency && { p50_ms: latency.p50Ms, p95_ms: latency.p95Ms };
 }
 

@@ -15,6 +15,8 @@ import {
   type ActivityRange,
 } from '../../domain/activity/analytics.ts';
 import type { Db } from '../../db/schema.ts';
+import { nameOfTag } from '../../domain/activity/measured-tags.ts';
+import { isReplay } from '../../events/request-fields.ts';
 import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
@@ -28,7 +30,6 @@ import {
   daysBetween,
   hoursOf,
   GroupSums,
-  isRepeat,
   rangeBefore,
   restOf,
   seriesRead,
@@ -229,13 +230,10 @@ async function sumCharged(
   by: Group,
   which: Which,
 ): Promise<readonly ChargedSum[]> {
-  if (by === 'tag')
-    return (await sumTags(db, { ...ofLedger(range), by }, which)).map((sum) => ({
-      ...sum,
-      group: sum.tag,
-    }));
-  if (by !== 'provider') return sumRange(db, { ...ofLedger(range), by }, which);
-  return (await sumProviderDays(db, range)).map((sum) => ({ ...sum, group: sum.provider }));
+  if (by === 'provider') return sumProviderDays(db, range);
+  return by === 'tag'
+    ? sumTags(db, { ...ofLedger(range), by }, which)
+    : sumRange(db, { ...ofLedger(range), by }, which);
 }
 
 /** Returns costs by day of some groups, and of all together. */
@@ -246,16 +244,12 @@ async function readDayCosts(
 ): Promise<{ readonly costs: readonly DayCost[]; readonly totals: readonly DayCost[] }> {
   const ledger = ofLedger(range);
   if (by === 'provider') {
-    const days = await sumProviderDays(db, range);
-    const costs = days.map((sum) => ({ ...sum, group: sum.provider }));
+    const costs = await sumProviderDays(db, range);
     return { costs, totals: costs };
   }
   const costs =
     by === 'tag'
-      ? (await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids })).map((sum) => ({
-          ...sum,
-          group: sum.tag,
-        }))
+      ? await sumTags(db, { ...ledger, by: 'day-and-tag' }, { ids })
       : await sumDays(db, { ...ledger, by, ids });
   // Read last, so that they are not less than the parts.
   return { costs, totals: await sumDays(db, { ...ledger, by: 'none', ids: [''] }) };
@@ -289,11 +283,6 @@ function toRow(
   return { ...group, ...toFigures(sums), before, day_costs_micros: dayCosts };
 }
 
-/** `project` of `project=alpha`; a tag without a value is a name. */
-function nameOfTag(tag: string): string {
-  return tag.split('=', 1)[0]!;
-}
-
 /** Providers and tags are their own names. */
 async function readNames(
   { database, gateway }: ManagementContext,
@@ -314,7 +303,7 @@ function nameOf(names: Names, id: string | null): string | null {
 function toErrors(sums: readonly ActivitySum[]): Analytics['errors'] {
   const errors = new Map<string, number>();
   for (const { outcome, requests } of sums)
-    if (!isRepeat(outcome)) errors.set(outcome, (errors.get(outcome) ?? 0) + requests);
+    if (!isReplay(outcome)) errors.set(outcome, (errors.get(outcome) ?? 0) + requests);
   return [...errors]
     .map(([code, requests]) => ({ code, requests }))
     .toSorted((one, other) => other.requests - one.requests);

@@ -1,6 +1,5 @@
 // The catalogue for the dashboard: every model with an account's current and future prices.
 import { errorKinds, type ErrorCode } from '../../canonical/errors.ts';
-import type { Latency } from '../../domain/activity/latency.ts';
 import { readModelLatencies, sumActivity } from '../../domain/activity/queries.ts';
 import { readTerms } from '../../domain/accounts/manage-accounts.ts';
 import type { ImageModel } from '../../terms/image-model.ts';
@@ -23,6 +22,8 @@ import { requireAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
 import { imagePricesOf } from '../../domain/catalog/image-listing.ts';
+import { isoTimeOf } from '../../lib/iso-time.ts';
+import { showLatency } from './analytics-sums.ts';
 
 export const modelsHandlers: Handlers<typeof Contract.modelsEndpoints> = {
   'GET /accounts/:account/models': async ({ context, params }) =>
@@ -96,8 +97,8 @@ async function measureModels(
       id,
       answered: requests,
       failed: failures.get(id) ?? 0,
-      first_token: first && describeLatency(first),
-      whole: whole && describeLatency(whole),
+      first_token: showLatency(first),
+      whole: showLatency(whole),
       tokens_per_second: isMeasured ? outputTokens / requests / (meanWholeMs / 1_000) : null,
     };
   });
@@ -106,10 +107,6 @@ async function measureModels(
 /** Errors of the client say nothing about the model. */
 function isOutage(outcome: string): boolean {
   return Object.hasOwn(errorKinds, outcome) && errorKinds[outcome as ErrorCode].status >= 500;
-}
-
-function describeLatency({ p50Ms, p95Ms }: Latency) {
-  return { p50_ms: p50Ms, p95_ms: p95Ms };
 }
 
 export type CatalogueView = {
@@ -313,7 +310,7 @@ function listed<M extends Model | ImageModel>(
     created_at: new Date(model.createdAtSeconds * 1_000).toISOString(),
     aliases: [...kind.aliases].flatMap(([alias, meant]) => (meant === model ? [alias] : [])),
     is_live: kind.liveRoutes(model).length > 0,
-    retires_at: retiresAtMs === null ? null : new Date(retiresAtMs).toISOString(),
+    retires_at: isoTimeOf(retiresAtMs),
     successor,
     multiplier_ppm: multiplierPpmOf(model.id),
   };

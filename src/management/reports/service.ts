@@ -23,6 +23,7 @@ import type { Handlers } from '../handlers.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
+import { showLatency } from './analytics-sums.ts';
 import { describeTokenPrices, microsOf } from './models.ts';
 
 export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
@@ -126,11 +127,7 @@ function entryOf(builtIn: object = {}, own: { prices?: unknown; supports?: objec
 function dayOf(day: ProviderOverview | undefined): ProviderDay | null {
   if (!day) return null;
   const { calls, failures, refusals, stream, whole } = day;
-  return { calls, failures, refusals, stream: latencyOf(stream), whole: latencyOf(whole) };
-}
-
-function latencyOf(latency: ProviderOverview['stream']) {
-  return latency && { p50_ms: Math.round(latency.p50Ms), p95_ms: Math.round(latency.p95Ms) };
+  return { calls, failures, refusals, stream: showLatency(stream), whole: showLatency(whole) };
 }
 
 /** The catalogue's models by provider. */

@@ -11,6 +11,7 @@ import { namesOfModels } from './model-names.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { totalInputTokens } from '../../canonical/usage.ts';
+import { isReplay } from '../../events/request-fields.ts';
 import { csvRecord, type CsvCell } from '../../lib/csv.ts';
 import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
@@ -53,7 +54,7 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
 function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {
   const days = new Map<string, CacheDay>();
   for (const { group: day, outcome, requests, savedMicros, inputTokens, outputTokens } of sums) {
-    if (outcome !== 'hit' && outcome !== 'idempotent-replay') continue;
+    if (!isReplay(outcome)) continue;
     const before = days.get(day) ?? {
       day,
       hits: 0,

@@ -4,6 +4,7 @@
 import { totalInputTokens, type Usage } from '../../../canonical/usage.ts';
 import { costOf, type UnitPrices } from '../../../terms/price-terms.ts';
 import { cacheStepTokens, promptCacheOf, type MissReason } from '../../../terms/prompt-cache.ts';
+import { hourMs } from '../../../lib/utc-time.ts';
 import type { Charge } from '../book.ts';
 
 export type CacheTurn = {
@@ -55,7 +56,6 @@ type Head = CacheTurn & {
 
 /** Older threads of a conversation are forgotten. */
 const headsMax = 16;
-const hourMs = 3_600_000;
 
 /** `turns`: in order of time. Those without a conversation are left out. */
 export function* explainTurns(turns: readonly CacheTurn[]): Generator<ExplainedTurn, void> {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../db/schema.ts';
 import type { Mode } from '../../../terms/mode.ts';
 import { batchOwner } from '../../../terms/batch.ts';
-import { micros, type Micros } from '../../../lib/money.ts';
+import { type Micros, zeroMicros } from '../../../lib/money.ts';
 
 export type OpenHolds = {
   readonly count: number;
@@ -30,7 +30,7 @@ export async function readOpenHolds(db: Db): Promise<Readonly<Record<Mode, OpenH
     ])
     .groupBy(mode)
     .execute();
-  const none = { count: 0, amountMicros: micros(0), oldestAtMs: null };
+  const none = { count: 0, amountMicros: zeroMicros, oldestAtMs: null };
   const ofMode = (name: Mode): OpenHolds => rows.find((found) => found.mode === name) ?? none;
   return { live: ofMode('live'), test: ofMode('test') };
 }

@@ -147,12 +147,10 @@ async function countDays(
 ): Promise<readonly DayCount[]> {
   const passes = [
     sql`1 = 1`,
-    ...(['keyId', 'modelId', 'endpoint'] as const).flatMap((name) =>
-      filter[name] === undefined ? [] : [sql`${sql.ref(columns[name])} = ${filter[name]}`],
-    ),
-    ...(filter.member === undefined ? [] : [isKeyOf(db, 'charge_days', filter.member)]),
+    ...equalities(filter, ['keyId', 'modelId', 'endpoint']),
+    ...given(filter.member, (member) => isKeyOf(db, 'charge_days', member)),
     // No charge costs more than all together.
-    ...(filter.costMinMicros === undefined ? [] : [sql`cost_micros >= ${filter.costMinMicros}`]),
+    ...given(filter.costMinMicros, (least) => sql`cost_micros >= ${least}`),
   ];
   const matching = sql<number>`sum(case when ${sql.join(passes, sql` and `)} then requests else 0 end)`;
   let days = db
@@ -192,7 +190,12 @@ function isKeyOf(db: Db, table: 'charges' | 'charge_days', member: string) {
   return sql<boolean>`${memberOfKey(db, `${table}.key_id`)} = ${member}`;
 }
 
-const columns = { keyId: 'key_id', modelId: 'model_id', endpoint: 'endpoint' } as const;
+const columns = {
+  keyId: 'key_id',
+  modelId: 'model_id',
+  endpoint: 'endpoint',
+  provider: 'provider',
+} as const;
 
 /**
  * Builds the statement for a part of a page, newest first. It has a single upper time bound: with
@@ -279,35 +282,48 @@ export async function listTopCharges(
 const firstWeekHour = 4 * 24;
 
 function conditionsOf(db: Db, filter: ChargeFilter): readonly RawBuilder<boolean>[] {
-  const { member, tag, weekHour, costMinMicros, costMaxMicros, durationMinMs, client } = filter;
-  const equal = { ...columns, provider: 'provider' } as const;
   return [
-    ...(costMinMicros === undefined ? [] : [sql<boolean>`cost_micros >= ${costMinMicros}`]),
-    ...(costMaxMicros === undefined ? [] : [sql<boolean>`cost_micros <= ${costMaxMicros}`]),
-    ...(durationMinMs === undefined ? [] : [sql<boolean>`duration_ms >= ${durationMinMs}`]),
-    ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((name) =>
-      filter[name] === undefined ? [] : [sql<boolean>`${sql.ref(equal[name])} = ${filter[name]}`],
+    ...given(filter.costMinMicros, (least) => sql<boolean>`cost_micros >= ${least}`),
+    ...given(filter.costMaxMicros, (most) => sql<boolean>`cost_micros <= ${most}`),
+    ...given(filter.durationMinMs, (least) => sql<boolean>`duration_ms >= ${least}`),
+    ...equalities(filter, ['keyId', 'modelId', 'endpoint', 'provider']),
+    ...given(filter.member, (member) => isKeyOf(db, 'charges', member)),
+    ...given(
+      filter.client,
+      (client) =>
+        sql<boolean>`exists (select 1 from request_log where request_log.request_id = charges.id
+          and ${isOfClient(client)})`,
     ),
-    ...(member === undefined ? [] : [isKeyOf(db, 'charges', member)]),
-    ...(client === undefined
-      ? []
-      : [
-          sql<boolean>`exists (select 1 from request_log where request_log.request_id = charges.id
-            and ${isOfClient(client)})`,
-        ]),
-    ...(tag === undefined
-      ? []
-      : [
-          sql<boolean>`exists (select 1 from charge_tags where charge_tags.ledger_id = charges.ledger_id
-            and charge_tags.tag = ${tag} and charge_tags.created_at_ms = charges.created_at_ms
-            and charge_tags.charge_id = charges.id)`,
-        ]),
-    ...(weekHour === undefined
-      ? []
-      : [
-          sql<boolean>`(created_at_ms / ${sql.lit(hourMs)} + ${sql.lit(firstWeekHour)}) % 168 = ${weekHour}`,
-        ]),
+    ...given(
+      filter.tag,
+      (tag) =>
+        sql<boolean>`exists (select 1 from charge_tags where charge_tags.ledger_id = charges.ledger_id
+          and charge_tags.tag = ${tag} and charge_tags.created_at_ms = charges.created_at_ms
+          and charge_tags.charge_id = charges.id)`,
+    ),
+    ...given(
+      filter.weekHour,
+      (hour) =>
+        sql<boolean>`(created_at_ms / ${sql.lit(hourMs)} + ${sql.lit(firstWeekHour)}) % 168 = ${hour}`,
+    ),
   ];
+}
+
+/** Returns a condition, or none without a value. */
+function given<Value, Condition>(
+  value: Value | undefined,
+  conditionOf: (value: Value) => Condition,
+): readonly Condition[] {
+  return value === undefined ? [] : [conditionOf(value)];
+}
+
+function equalities(
+  filter: ChargeFilter,
+  names: readonly (keyof typeof columns)[],
+): readonly RawBuilder<boolean>[] {
+  return names.flatMap((name) =>
+    given(filter[name], (value) => sql<boolean>`${sql.ref(columns[name])} = ${value}`),
+  );
 }
 
 /** SQLite does not know that few charges were cut off, and would rather read all in their order. */

@@ -24,7 +24,8 @@ type WhichTags = Exclude<WhichGroups, { readonly after: unknown }>;
 export type TagSum = {
   /** '' unless summed by day as well. */
   readonly day: string;
-  readonly tag: string;
+  /** The tag. */
+  readonly group: string;
   readonly requests: number;
   /** All input, including tokens read from a provider's cache. */
   readonly inputTokens: number;
@@ -92,7 +93,7 @@ function highestFirst(one: TagSum, other: TagSum): number {
   return (
     other.costMicros - one.costMicros ||
     other.requests - one.requests ||
-    (one.tag < other.tag ? -1 : 1)
+    (one.group < other.group ? -1 : 1)
   );
 }
 
@@ -108,7 +109,7 @@ async function sumStep(
   const day = by === 'tag' ? sql<string>`''` : sql<string>`day`;
   let sums = within(db, query, after !== undefined).select(({ fn }) => [
     day.as('shown_day'),
-    'tag',
+    'tag as group',
     fn.sum<number>('requests').as('requests'),
     fn.sum<number>('input_tokens').as('inputTokens'),
     fn.sum<number>('output_tokens').as('outputTokens'),
