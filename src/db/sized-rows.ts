@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { firstWithin } from '../lib/first-within.ts';
+import { belowGeneration } from './below-generation.ts';
 import type { Database } from './database.ts';
 
 /** A table with the key `account_id` and `name`, and the bytes of each row in `size_bytes`. */
@@ -81,6 +82,14 @@ export class SizedRows {
       // SQLite runs on this thread: requests are served between the steps.
       await setImmediate();
     }
+  }
+
+  /** Removes an account's rows from before its answers were erased. Returns their number. */
+  removeErasedOf(accountId: string): Promise<number> {
+    return this.remove(
+      sql`account_id = ${accountId} and generation <
+        (select ${belowGeneration} from accounts where accounts.id = ${accountId})`,
+    );
   }
 
   /**

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { raiseCacheGeneration, changeTerms } from '../../src/domain/accounts/manage-accounts.ts';
-import { removePurgedOf } from '../../src/domain/cache/purged-accounts.ts';
+import { removePurgedOf } from '../../src/domain/cache/upkeep.ts';
 import { dropBodies } from '../../src/domain/idempotency/purge.ts';
 import { Idempotency } from '../../src/domain/idempotency/idempotency.ts';
 import { nameRequest } from '../../src/domain/idempotency/request-name.ts';

@@ -9,9 +9,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { dayOf } from '../../lib/utc-time.ts';
 import { auditRowOf, recordChange, type Actor, type Change } from './audit-log.ts';
 
-/** The result of a change and its audit row; `change` is null when nothing changed. */
+/** The result of a change, if it has one, and its audit row; `change` is null when nothing changed. */
 type Audited<Result> = {
-  readonly result: Result;
+  readonly result?: Result;
   readonly change: Change | null;
   /** The user who made the change, when nobody was signed in before. */
   readonly by?: User;
@@ -52,7 +52,7 @@ export class AuditedChanges {
    * it receives: on SQLite, any other would wait for this transaction. It must not wait for
    * anything else either. An exception undoes the change.
    */
-  commit<Result>(work: (database: Database) => Promise<Audited<Result>>): Promise<Result> {
+  commit<Result = void>(work: (database: Database) => Promise<Audited<Result>>): Promise<Result> {
     return transact(this.unrecorded.write, async (transaction) => {
       const { result, change, by } = await work({
         ...this.unrecorded,
@@ -60,7 +60,7 @@ export class AuditedChanges {
         write: transaction,
       });
       if (change) await this.note({ write: transaction }, change, by);
-      return result;
+      return result as Result;
     });
   }
 

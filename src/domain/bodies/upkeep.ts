@@ -33,8 +33,5 @@ export function bodyUpkeep({ database, daysMax, diskBytes }: UpkeepOptions) {
 
 /** Removes an account's bodies from before its answers were erased. Returns how many requests had some. */
 export function removeErasedOf(database: Database, accountId: string): Promise<number> {
-  return new SizedRows(database, keptBodies).remove(
-    sql`account_id = ${accountId} and generation <
-      (select ${belowGeneration} from accounts where accounts.id = ${accountId})`,
-  );
+  return new SizedRows(database, keptBodies).removeErasedOf(accountId);
 }

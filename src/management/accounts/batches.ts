@@ -33,7 +33,7 @@ export const batchesHandlers: Handlers<typeof batchesEndpoints> = {
       const isCancelled = await parts.store.cancel(id, changes.clock.nowMs(), write);
       const about = { action: 'batch.cancel', subject: id, accountId } as const;
       const fields = { before: { state: 'running' }, after: { state: 'cancelling' } };
-      return { result: undefined, change: isCancelled ? { ...about, ...fields } : null };
+      return { change: isCancelled ? { ...about, ...fields } : null };
     });
     await queue.noteCancelled(id);
     const [batch] = await listed(context, [await find()]);

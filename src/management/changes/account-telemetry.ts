@@ -37,7 +37,7 @@ export async function changeAccountTelemetry(
     const noted = headers ? { ...after, headers: 'replaced' } : after;
     const fields = changedFields(before, noted);
     const about = { action: 'account.telemetry', subject: accountId, accountId } as const;
-    return { result: null, change: fields && { ...about, ...fields } };
+    return { change: fields && { ...about, ...fields } };
   });
 }
 

@@ -16,7 +16,7 @@ import { mailOwners } from '../../domain/alerts/endpoints.ts';
 import { readThresholds, writeThresholds } from '../../domain/alerts/thresholds.ts';
 import { eraseResults } from '../../domain/batches/batch-store.ts';
 import { removeErasedOf } from '../../domain/bodies/upkeep.ts';
-import { removePurgedOf } from '../../domain/cache/purged-accounts.ts';
+import { removePurgedOf } from '../../domain/cache/upkeep.ts';
 import { dropBodies } from '../../domain/idempotency/purge.ts';
 import { createLedgers } from '../../domain/ledger/create-ledgers.ts';
 import { forgiveLosses as forgiveIn } from '../../domain/ledger/reports/caused-losses.ts';
@@ -81,7 +81,6 @@ export async function updateAccount(
     if (!terms) throw noSuchAccount();
     const fields = changedFields(terms.before, terms.after);
     return {
-      result: null,
       change: fields && { action: 'account.update', subject: accountId, accountId, ...fields },
     };
   });
@@ -92,7 +91,7 @@ export async function updateAccount(
 export async function purgeAccount(changes: AuditedChanges, accountId: string): Promise<Erased> {
   await changes.commit(async (database) => {
     if (!(await raiseCacheGeneration(database.write, accountId))) throw noSuchAccount();
-    return { result: null, change: { action: 'account.purge', subject: accountId, accountId } };
+    return { change: { action: 'account.purge', subject: accountId, accountId } };
   });
   return eraseResponses(changes.unrecorded, accountId);
 }

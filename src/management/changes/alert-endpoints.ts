@@ -116,7 +116,7 @@ export function removeAlertEndpoint(changes: AuditedChanges, place: Place): Prom
   return changes.commit(async (database) => {
     const before = toListing(await requireEndpoint(database.write, place));
     await database.write.deleteFrom('alert_endpoints').where('id', '=', place.id).execute();
-    return { result: undefined, change: changeOf('remove', place, { before }) };
+    return { change: changeOf('remove', place, { before }) };
   });
 }
 
@@ -127,7 +127,7 @@ export function sendTestAlert(changes: AuditedChanges, place: Place): Promise<vo
     if (row.disabled_at_ms !== null)
       throw new ApiError('conflict', 'This endpoint is switched off. Switch it on first.');
     await writeTest(database.write, row, changes.clock.nowMs());
-    return { result: undefined, change: changeOf('send', place, { after: { type: 'test' } }) };
+    return { change: changeOf('send', place, { after: { type: 'test' } }) };
   });
 }
 
@@ -138,8 +138,7 @@ export function sendAlertAgain(changes: AuditedChanges, { owner, id }: Place): P
     const again = await sendAgain(database.write, { owner, id, nowMs });
     if (!again) throw noSuch('delivery');
     const endpoint = { owner, id: again.endpointId };
-    const change = changeOf('send', endpoint, { after: { delivery: id } });
-    return { result: undefined, change };
+    return { change: changeOf('send', endpoint, { after: { delivery: id } }) };
   });
 }
 

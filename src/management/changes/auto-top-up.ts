@@ -42,7 +42,7 @@ export function setAutoTopUp(
     const after = settings ?? off;
     const before = { ...settingsOf(row), paused_reason: row?.paused_reason ?? null };
     const fields = changedFields(before, { ...after, paused_reason: null });
-    if (!fields) return { result: undefined, change: null };
+    if (!fields) return { change: null };
     await write
       .updateTable('auto_top_ups')
       .set({ ...after, user_id: userId, ...resumed })
@@ -51,7 +51,7 @@ export function setAutoTopUp(
     if (settings && before.threshold_micros === null)
       await mailOwners(write, accountId, { types: told, nowMs: changes.clock.nowMs() });
     const about = { subject: accountId, accountId };
-    return { result: undefined, change: { action: 'auto-top-up.update', ...about, ...fields } };
+    return { change: { action: 'auto-top-up.update', ...about, ...fields } };
   });
 }
 
@@ -76,7 +76,7 @@ export function startCard(
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(after))
       .execute();
     const about = { subject: accountId, accountId };
-    return { result: undefined, change: { action: 'auto-top-up.start-card', ...about, after } };
+    return { change: { action: 'auto-top-up.start-card', ...about, after } };
   });
 }
 

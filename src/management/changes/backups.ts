@@ -12,7 +12,6 @@ export function recordBackup(
   details: { readonly file: string; readonly bytes: number } | null,
 ): Promise<void> {
   return changes.commit(async () => ({
-    result: undefined,
     change: { action, subject, accountId: null, after: details ?? {} },
   }));
 }

@@ -53,7 +53,7 @@ export function withdrawInvitation(
     if (!before)
       throw new ApiError('not_found', 'There is no such invitation, or it was accepted.');
     const about = { action: 'invitation.withdraw', subject: id, accountId } as const;
-    return { result: undefined, change: { ...about, before } };
+    return { change: { ...about, before } };
   });
 }
 
@@ -88,7 +88,7 @@ export function setBudget(
       await endInvitations(database.write, { accountId, userId, isRemoved: false });
     const fields = changedFields(before, terms);
     const about = { action: 'member.budget', subject: userId, accountId } as const;
-    return { result: undefined, change: fields && { ...about, ...fields } };
+    return { change: fields && { ...about, ...fields } };
   });
 }
 
@@ -108,7 +108,7 @@ export function changeMembership(
     const { before } = outcome;
     const fields = { before: { role: before }, after: role && { role } };
     const change = { action, subject: userId, accountId, ...fields };
-    return { result: undefined, change: before === role ? null : change };
+    return { change: before === role ? null : change };
   });
 }
 

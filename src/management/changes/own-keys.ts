@@ -89,7 +89,7 @@ export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<voi
     const before = await requireOwnKey(database.write, place);
     await database.write.deleteFrom('own_keys').where('id', '=', place.id).execute();
     const about = { subject: place.id, accountId: place.accountId, before: noted(before) };
-    return { result: undefined, change: { action: 'own-key.remove', ...about } };
+    return { change: { action: 'own-key.remove', ...about } };
   });
 }
 

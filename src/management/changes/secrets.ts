@@ -55,7 +55,7 @@ export async function retireSecrets(
   await changes.commit(async ({ write }) => {
     await forgetOtherSecrets(write, current);
     await forgetOtherSettings(write, current);
-    return { result: null, change: changeOf('secret.retire', ending.join(', '), current) };
+    return { change: changeOf('secret.retire', ending.join(', '), current) };
   });
   // Last, because no gateway serves a database without the secrets it needs. In a transaction,
   // because a rotation may write the file at the same time.

@@ -140,7 +140,7 @@ async function save(
       before: old,
       after: now,
     } as const;
-    return { result: null, change };
+    return { change };
   });
   await settings.apply();
 }

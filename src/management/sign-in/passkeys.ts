@@ -56,10 +56,7 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
       const added = await insertPasskey(database.write, { userId, name, ...made.passkey }, nowMs);
       if (added.kind !== 'added') throw notAdded(added.kind);
       const after = { passkey: added.id, name };
-      return {
-        result: added.id,
-        change: { action: 'user.passkey-add', subject: userId, after },
-      };
+      return { result: added.id, change: { action: 'user.passkey-add', subject: userId, after } };
     });
     users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'added', name }) });
     return { id };
@@ -72,10 +69,7 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
       const before = await renamePasskey(write, { userId, id }, name);
       if (before === null) throw noSuchPasskey();
       const fields = { before: { passkey: id, name: before }, after: { passkey: id, name } };
-      return {
-        result: null,
-        change: { action: 'user.passkey-rename', subject: userId, ...fields },
-      };
+      return { change: { action: 'user.passkey-rename', subject: userId, ...fields } };
     });
   },
 

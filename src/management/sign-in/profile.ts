@@ -41,7 +41,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async (database) => {
       await renameUser(database.write, userId, name);
       const fields = { before: { name: before }, after: { name } };
-      return { result: null, change: { action: 'user.update', subject: userId, ...fields } };
+      return { change: { action: 'user.update', subject: userId, ...fields } };
     });
   },
 
@@ -58,7 +58,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       if (!(await changeEmail(write, { userId, email, isVerified: false })))
         throw new ApiError('conflict', 'This e-mail address is in use.', { param: 'email' });
       const fields = { before: { email: session.email }, after: { email } };
-      return { result: null, change: { action: 'user.email', subject: userId, ...fields } };
+      return { change: { action: 'user.email', subject: userId, ...fields } };
     });
     return { next: 'done' };
   },
@@ -79,7 +79,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     });
     await changes.commit(async ({ write }) => {
       await replacePassword(write, { userId, passwordHash }, context.gateway.clock.nowMs());
-      return { result: null, change: { action: 'user.password', subject: userId } };
+      return { change: { action: 'user.password', subject: userId } };
     });
     users.mailer?.sendLater({ to: email, ...passwordChangedMail() });
     setCookies(reply, await users.authentication.startSession(clientOf(request), userId));
@@ -115,7 +115,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async (database) => {
       const isEnded = await endSession(database.write, { userId, sessionId });
       if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
-      return { result: null, change: { action: 'session.end', subject: sessionId } };
+      return { change: { action: 'session.end', subject: sessionId } };
     });
   },
 
@@ -124,7 +124,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     await changes.commit(async (database) => {
       const count = await endOtherSessions(database.write, { userId, sessionId });
       const about = { action: 'session.end-others', subject: userId } as const;
-      return { result: null, change: count === 0 ? null : { ...about, after: { count } } };
+      return { change: count === 0 ? null : { ...about, after: { count } } };
     });
   },
 
@@ -180,7 +180,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
       throw noSecondFactor();
     await changes.commit(async ({ write }) => {
       await removeSecondFactor(write, userId);
-      return { result: null, change: secondFactorChange(userId, { enabled: false }) };
+      return { change: secondFactorChange(userId, { enabled: false }) };
     });
     context.users.mailer?.sendLater({ to: email, ...secondFactorMail('off') });
   },
