@@ -72,7 +72,11 @@ test('an address of LiteLLM loses the version and the endpoint that its kind add
   );
   const plain = 'https://a.example';
   assert.deepEqual(addresses, [
-    ...[plain, plain, plain, plain, `${plain}/anthropic`],
+    plain,
+    plain,
+    plain,
+    plain,
+    `${plain}/anthropic`,
     'https://g.example',
   ]);
 });
