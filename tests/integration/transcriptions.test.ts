@@ -83,6 +83,11 @@ const gateway = await startGateway(
         'nova-3': { prices: byMinute },
         'nova-3-multilingual': { prices: byMinute },
         'nova-3-diarize': { prices: byMinute },
+        'nova-spanish': {
+          type,
+          prices: byMinute,
+          routes: [{ provider: 'deepgram', model: 'nova-3?language=es' }],
+        },
         'nova-older': {
           type,
           prices: byMinute,
@@ -425,6 +430,7 @@ describe('hosts with forms of their own', () => {
       [{ model: 'nova-3', language: 'pt-BR' }, 'model=nova-3&smart_format=true&language=pt-BR'],
       [{ model: 'nova-3', language: '' }, 'model=nova-3&smart_format=true&detect_language=true'],
       [{ model: 'nova-3', language: 'multi' }, '400 language'],
+      [{ model: 'nova-spanish', language: 'de' }, 'model=nova-3&smart_format=true&language=es'],
       [{ model: 'nova-3', language: 'en&diarize=true' }, '400 language'],
       [{ model: 'nova-3', ...diarized }, '400 response_format'],
       [

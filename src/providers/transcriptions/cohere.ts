@@ -3,8 +3,9 @@ import { lacksTranslations, type TranscriptionHost } from './host.ts';
 
 export const cohere: TranscriptionHost = {
   lacks(asked) {
-    if (asked.format !== 'json') return 'times';
-    return lacksTranslations(asked) ?? (asked.fields['language'] ? null : 'language');
+    const { format, fields } = asked;
+    if (format !== 'json') return lacksTranslations(asked) ?? 'times';
+    return lacksTranslations(asked) ?? (fields['language'] ? null : 'language');
   },
   ignores: (field) => field !== 'language' && field !== 'temperature',
   streams: false,

@@ -24,24 +24,28 @@ export function deepgram(upstreamModel: string): TranscriptionHost {
   const fixed = new URLSearchParams(parameters);
   // `diarize` is the older name.
   const tellsSpeakers = fixed.has('diarize_model') || fixed.has('diarize');
-  const isMultilingual = fixed.has('language');
-  /** The codes that a client names, which only a model for several languages takes as hints. */
-  const codesOf = ({ language = [], languages = [] }: TranscriptionJob['fields']) =>
-    [language, isMultilingual ? languages : []]
-      .flat()
-      .filter((code) => code !== '' && code !== fixed.get('language'));
+  const ownLanguage = fixed.get('language');
+  const isMultilingual = ownLanguage === 'multi';
+  const taken = isMultilingual
+    ? ['language', 'languages']
+    : ownLanguage === null
+      ? ['language']
+      : [];
+  /** The codes that a client names: hints, for a model of several languages. */
+  const codesOf = (fields: TranscriptionJob['fields']) =>
+    taken
+      .flatMap((name) => fields[name] ?? [])
+      .filter((code) => code !== '' && code !== ownLanguage);
   return {
     lacks(asked) {
-      const { format, fields } = asked;
-      if (format === 'diarized_json' && !tellsSpeakers) return 'speakers';
-      const areCodes = codesOf(fields).every((code) => languageCode.test(code));
-      return lacksTranslations(asked) ?? (areCodes ? null : 'language');
+      const areCodes = codesOf(asked.fields).every((code) => languageCode.test(code));
+      const lacksSpeakers = asked.format === 'diarized_json' && !tellsSpeakers;
+      return (
+        lacksTranslations(asked) ?? (lacksSpeakers ? 'speakers' : areCodes ? null : 'language')
+      );
     },
     // Its words have times without being asked.
-    ignores: (field) =>
-      field !== 'language' &&
-      field !== 'timestamp_granularities' &&
-      !(isMultilingual && field === 'languages'),
+    ignores: (field) => field !== 'timestamp_granularities' && !taken.includes(field),
     streams: false,
     write({ fields }) {
       const query = new URLSearchParams({ model, smart_format: 'true' });
@@ -49,7 +53,7 @@ export function deepgram(upstreamModel: string): TranscriptionHost {
       const codes = codesOf(fields);
       for (const code of codes) query.append(isMultilingual ? 'language_hint' : 'language', code);
       // Otherwise it takes everything for English.
-      if (codes.length === 0 && !isMultilingual) query.set('detect_language', 'true');
+      if (codes.length === 0 && ownLanguage === null) query.set('detect_language', 'true');
       return { path: `/listen?${query.toString()}`, keyHeaders, body: 'file' };
     },
     read({ results, metadata }) {
