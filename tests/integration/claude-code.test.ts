@@ -196,9 +196,7 @@ const words = [
   'output_config.effort: Extra inputs are not permitted',
   'The long context beta is not yet available for this subscription.',
   'messages.3.content.0: Invalid `signature` in `thinking` block',
-  'Input is too long.',
-  "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
-  'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  'Input is too long for requested model.',
   'Too much media: 3 document pages + 120 images > 100',
 ];
 const type = 'invalid_request_error';
@@ -225,6 +223,18 @@ for (const [name, path, error] of places)
         assert.deepEqual([status, got.type, got.message], [400, type, message]);
       }
   });
+
+test('where another provider finds the prompt too long, it reads that in the words that it knows', async () => {
+  const { key } = await liveKey();
+  const message =
+    'The input token count (1200000) exceeds the maximum of tokens allowed (1048576).';
+  const told = `prompt is too long: 1200000 tokens > 1048576 maximum. ${message}`;
+  for (const [name, path, error] of places.slice(1)) {
+    gateway.upstream.on(path, answerStatus(400, { body: { error: { ...error, message } } }));
+    const reply = await gateway.ask(messages, key, { model: name });
+    assert.deepEqual([reply.status, reply.error.type, reply.error.message], [400, type, told]);
+  }
+});
 
 function nextMonth(): string {
   const now = new Date(clock.nowMs());

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, errorKinds, invalidRequest, type ErrorCode } from '../../canonical/errors.ts';
+import { objectOf } from '../../lib/json.ts';
 import { writeError } from './errors.ts';
 import { errorContext } from '../../../tests/support/error-context.ts';
 
@@ -49,7 +50,7 @@ test("every error of the registry has Anthropic's type for its status", () => {
       type: 'error',
       error: {
         type: types[code],
-        message: 'Words.',
+        message: code === 'context_length_exceeded' ? 'prompt is too long: Words.' : 'Words.',
         code,
         documentation_url: `https://llm.example.com/docs/errors#${code}`,
       },
@@ -79,4 +80,31 @@ test('details are added beside the message and cannot replace it; the wrong fiel
     ).param,
     'max_tokens',
   );
+});
+
+/** What providers say, and what is written before it. */
+const overflows: Readonly<Record<string, string>> = {
+  "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":
+    '130000 tokens > 128000 maximum. ',
+  'Requested token count exceeds the maximum context length of 262144 tokens. You requested a total of 262462 tokens: 230462 tokens from the input messages and 32000 tokens for the completion.':
+    '262462 tokens > 262144 maximum. ',
+  'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).':
+    '1200000 tokens > 1048576 maximum. ',
+  'Range of input length should be [1, 204800]': '',
+  'On 2026-11-30, m-2026 exceeds its limit of 204800 tokens': '',
+  'Your input exceeds the context window of this model.': '',
+};
+
+test('a prompt that is too long is told in the words at which Claude Code compacts', () => {
+  const told = (message: string) =>
+    objectOf(writeError(new ApiError('context_length_exceeded', message), errorContext).error)
+      .message;
+  for (const [message, counts] of Object.entries(overflows))
+    assert.equal(told(message), `prompt is too long: ${counts}${message}`);
+  for (const own of [
+    'Prompt is too long: 208310 tokens > 200000 maximum',
+    'Input is too long for requested model.',
+    'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000',
+  ])
+    assert.equal(told(own), own);
 });

@@ -13,7 +13,8 @@ import { type JsonObject, objectOf } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
-  const { code, message, param, details, vendor, status } = error;
+  const { code, param, details, vendor, status } = error;
+  const message = code === 'context_length_exceeded' ? inOwnWords(error.message) : error.message;
   const type =
     codeTypes[code] ?? errorTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return {
@@ -30,6 +31,24 @@ export function writeError(error: ApiError, context: ErrorContext): JsonObject {
     request_id: context.requestId,
   };
 }
+
+/**
+ * Claude Code compacts a conversation and goes on at these words alone, and reads how much is too much:
+ * github.com/pleaseai/shunt/pull/9, agentgateway/agentgateway#3581 (read 2026-11-30).
+ */
+function inOwnWords(message: string): string {
+  if (ownWords.test(message)) return message;
+  // The limit and what exceeds it; hosts also count the parts of either. Dates have hyphens.
+  const counts = new Set(
+    [...message.matchAll(/(?<![\w-])\d{4,7}(?![\w-])/g)].map(([digits]) => Number(digits)),
+  );
+  const [actual, limit] = [...counts].toSorted((one, other) => other - one);
+  const gap = limit === undefined ? '' : `${actual} tokens > ${limit} maximum. `;
+  return `prompt is too long: ${gap}${message}`;
+}
+
+const ownWords =
+  /prompt is too long|input is too long for requested model|`max_tokens` exceed context limit/i;
 
 /**
  * Anthropic sends `overloaded_error` with its status 529. The gateway sends it with a 503, which

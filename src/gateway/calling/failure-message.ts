@@ -139,7 +139,7 @@ const detailsBytesMax = 4_096;
 const detailsLevelsMax = 4;
 
 /** Returns a vendor's error for the client: bounded, and scrubbed as the message is. */
-export function cleanVendorError(
+function cleanVendorError(
   { param, code, details }: VendorError,
   provider: Provider,
 ): VendorError {
