@@ -230,6 +230,18 @@ test('settings that a role or a database has for others do not reach the gateway
   }
 });
 
+test('a database whose encoding lacks most letters is refused with a remedy', async (t) => {
+  const server = await postgresServer();
+  const url = await server.createDatabase();
+  const name = databaseNameOf(url);
+  await server.query(
+    `create database latin_${name} template template0 encoding 'LATIN1' locale 'C'`,
+  );
+  const database = openDatabase(url.replace(name, `latin_${name}`));
+  t.after(() => database.close());
+  await assert.rejects(database.migrate(), /has the encoding LATIN1.* --encoding=UTF8/);
+});
+
 test('an unusable database URL is reported with a remedy and without the password', async () => {
   const url = await (await postgresServer()).createDatabase();
   const password = 'postgres-password-000111';

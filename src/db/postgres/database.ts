@@ -116,15 +116,24 @@ function kyselyOn(
 }
 
 async function checkServer(db: Db): Promise<void> {
-  const { rows } = await sql<{ number: number; version: string; standby: boolean }>`
+  const { rows } = await sql<{
+    number: number;
+    version: string;
+    encoding: string;
+    standby: boolean;
+  }>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
-      pg_is_in_recovery() as standby`.execute(db);
-  const { number, version, standby } = rows[0]!;
+      current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby`.execute(db);
+  const { number, version, encoding, standby } = rows[0]!;
   if (number < majorVersionMin * 10_000) {
     throw new DatabaseUnusable(
       `Tollgate needs PostgreSQL ${majorVersionMin} or newer; the server of database.url is ${version}.`,
     );
   }
+  if (encoding !== 'UTF8')
+    throw new DatabaseUnusable(
+      `The database of database.url has the encoding ${encoding}, in which not every name can be written. Create one with "createdb --encoding=UTF8 --template=template0".`,
+    );
   if (standby)
     throw new DatabaseUnusable(
       'The server of database.url is a standby, which is read-only. Use the primary in database.url.',
