@@ -130,9 +130,10 @@ async function checkServer(db: Db): Promise<void> {
       `Tollgate needs PostgreSQL ${majorVersionMin} or newer; the server of database.url is ${version}.`,
     );
   }
-  if (encoding !== 'UTF8')
+  // SQL_ASCII keeps the bytes as they are.
+  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII')
     throw new DatabaseUnusable(
-      `The database of database.url has the encoding ${encoding}, in which not every name can be written. Create one with "createdb --encoding=UTF8 --template=template0".`,
+      `The database of database.url has the encoding ${encoding}, in which most letters of the world cannot be written. Create one with "createdb --encoding=UTF8 --template=template0".`,
     );
   if (standby)
     throw new DatabaseUnusable(
