@@ -292,6 +292,7 @@ test('images are made by Azure’s deployments at its v1 address', async () => {
   const { reply, asked } = await gateway.postRecorded('/v1/images/generations', { key, body });
   assert.equal(reply.status, 200, reply.text);
   assert.equal((asked[0]!.body as JsonObject)['model'], 'my-images');
+  assert.equal(asked[0]!.query, 'api-version=preview');
   assert.equal(asked[0]!.headers.authorization, 'Bearer azure-key-123456');
 });
 

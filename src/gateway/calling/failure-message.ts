@@ -139,10 +139,7 @@ const detailsBytesMax = 4_096;
 const detailsLevelsMax = 4;
 
 /** Returns a vendor's error for the client: bounded, and scrubbed as the message is. */
-function cleanVendorError(
-  { param, code, details }: VendorError,
-  provider: Provider,
-): VendorError {
+function cleanVendorError({ param, code, details }: VendorError, provider: Provider): VendorError {
   const clean = (text: string) => scrub(withoutProvider(text, provider));
   const shown = details && cleanDetails(details, clean, detailsLevelsMax);
   return {

@@ -18,9 +18,13 @@ export const openaiImages: ImageProviderKind = imagesWith({
   hasPartials: true,
   readFailure: readOpenAiFailure,
 });
-/** Below its v1 address. */
+/**
+ * Below its v1 address, where its images are found with this version only
+ * (github.com/theopenco/llmgateway/pull/2102, read 2026-11-30).
+ */
 export const azureImages: ImageProviderKind = imagesWith({
   prefix: '/openai/v1',
+  query: '?api-version=preview',
   hasPartials: true,
 });
 
@@ -37,6 +41,7 @@ const answerBytesMax = 6 * imageAnswerBytesMax;
 type Host = {
   readonly asksForBase64?: boolean;
   readonly prefix?: string;
+  readonly query?: string;
   readonly hasPartials?: boolean;
   readonly readFailure?: typeof readAccountFailure;
 };
@@ -44,6 +49,7 @@ type Host = {
 function imagesWith({
   asksForBase64 = false,
   prefix = '',
+  query = '',
   hasPartials,
   readFailure = readAccountFailure,
 }: Host): ImageProviderKind {
@@ -60,7 +66,7 @@ function imagesWith({
       const written = job.images.length === 0 ? writeGeneration(fields) : writeEdit(fields, job);
       const call = {
         ...written,
-        path: prefix + written.path,
+        path: prefix + written.path + query,
         ...restOf(job, connection, written.headers),
       };
       const { send, open } = connection.http;
