@@ -72,7 +72,8 @@ const emptyAccount = new RegExp(
  * xAI's guidelines (github.com/Wei-Shaw/sub2api/issues/4785), and by Together's limits
  * (docs.together.ai/docs/error-codes; both read 2026-11-30).
  */
-const forbids = /^Content violates usage guidelines/;
+const forbids =
+  /^(?:Content violates usage guidelines|Generated image rejected by content moderation)/;
 const refusesRequest = /^Input validation error/;
 
 /**
@@ -83,7 +84,7 @@ const tooLarge = /^input .{0,40}is too large to process/;
 
 /** `failure`: with the provider's own message. `body`: of the answer. */
 export function readAccountFailure(failure: UpstreamFailure, body?: unknown): UpstreamFailure {
-  if (failure.status === 403 && forbids.test(failure.message))
+  if ((failure.status === 403 || failure.status === 400) && forbids.test(failure.message))
     return { ...failure, status: 400, isForbidden: true };
   if (failure.status === 403 && (refusesRequest.test(failure.message) || isModerated(body)))
     return { ...failure, status: 400 };

@@ -26,7 +26,10 @@ export function imagesOrFailure(files: readonly Buffer[], countMax: number): Ima
   );
 }
 
-/** A failed HTTP call, with the upstream's own message if it sent one. */
+/**
+ * A failed HTTP call, with the upstream's own message if it sent one. xAI bills the images that its rules
+ * forbid: fal.ai/models/xai/grok-imagine-image (read 2026-11-30).
+ */
 export function failedReply(
   reply: FailedReply,
   readFailure?: (failure: UpstreamFailure, body: unknown) => UpstreamFailure,
@@ -34,7 +37,8 @@ export function failedReply(
   const { requestSent, body } = reply;
   // OpenAI's clients tell a prompt that is not drawn by its code.
   const failure = { ...wordedFailure(reply, { readFailure }), ...readVendorError(body) };
-  return { kind: 'failure', failure, requestSent };
+  if (!failure.isForbidden) return { kind: 'failure', failure, requestSent };
+  return { ...failed({ ...failure, isCausedByAccount: true }), isTaken: true };
 }
 
 export function failed(failure: UpstreamFailure): ImageJobFailed {

@@ -8,6 +8,8 @@ import { after, test } from 'node:test';
 import { rowsOf } from '../support/rows.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { endpoints } from '../support/endpoints.ts';
+import { searchPath, searchTurn } from '../support/hosted-gateway.ts';
+import { chatTurns } from '../support/turns-chat.ts';
 import { startGateway } from '../support/gateway.ts';
 import { answerBytes, answerJson, answerStatus, framesText } from '../support/upstream.ts';
 
@@ -41,7 +43,9 @@ const gateway = await startGateway(({ url }) => ({
       names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: secrets[1] }]),
     ),
     spare: { kind: 'openai-compatible', base_url: `${url}/spare/v1`, api_key: 'none' },
+    brave: { kind: 'brave', base_url: `${url}/brave`, api_key: 'brave-key-0123456' },
   },
+  search: { providers: ['brave'], price_usd: 0.005 },
   models: {
     ...Object.fromEntries(names.map((name) => [`${name}-alone`, sold([name, 'm'])])),
     // A refused key takes a route out of use: each fault has its own.
@@ -183,6 +187,20 @@ test('xAI’s fee for a request that its rules forbid is a loss that the account
       losses[0] ?? 0,
     );
   }
+});
+
+test('xAI’s fee is booked beside what earlier calls of the answer cost', async () => {
+  const body = { error: 'Content violates usage guidelines. Team: team-secret' };
+  const found = { title: 'T', url: 'https://www.example.com', description: 'Text.' };
+  gateway.upstream.on(searchPath, answerJson({ web: { results: [found] } }));
+  const turn = answerJson(chatTurns.whole(searchTurn('a')));
+  gateway.upstream.on(chatPathOf('xai'), turn, answerStatus(403, { body }));
+  const tools = [{ type: 'web_search' }];
+  const asked = { model: 'xai-alone', input: 'x', tools };
+  const { reply, asked: calls } = await gateway.postRecorded('/v1/responses', { key, body: asked });
+  assert.deepEqual([reply.status, calls.length], [400, 3], reply.text);
+  // Beside it, 30 tokens at $1 a million and a search.
+  assert.deepEqual(await gateway.lossesOf(reply.requestId), [50_000, 5_030]);
 });
 
 for (const [what, frames] of streamed) {

@@ -272,6 +272,22 @@ describe('failures', () => {
     await gateway.assertLeft(owner.account, 5_000_000 - charged.length * 68_000);
   });
 
+  test('an image that xAI’s rules forbid, which it bills, is a loss that the account caused', async (t) => {
+    for (const [status, error] of [
+      [403, 'Content violates usage guidelines. Team: x'],
+      [400, 'Generated image rejected by content moderation.'],
+    ] as const) {
+      play(t, imagePaths.generations, answerStatus(status, { body: { error } }));
+      const owner = await newKey();
+      const reply = await draw(owner.key, { model: 'gpt-image-flare' });
+      assert.equal(reply.status, 400, reply.text);
+      await assertFree(owner);
+      const [provoked] = await causedBy(owner.account);
+      assert.ok(provoked! > 0);
+      assert.deepEqual(await lossesOf(owner.account), [provoked]);
+    }
+  });
+
   test('an account pays for what it spoils beyond the budget, not for what breaks off beside it', async (t) => {
     const seen = new Set<string>();
     // Of each request, one call is spoiled and the other breaks off.

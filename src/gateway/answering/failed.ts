@@ -2,7 +2,7 @@
 import type { ApiError } from '../../canonical/errors.ts';
 import { endingOf } from '../audience.ts';
 import { toModelError, withoutSecrets } from '../calling/failure-message.ts';
-import { billOf, failedUse, lossOf, soldBy } from '../charging/model-bill.ts';
+import { billOf, failedUse, feeFor, lossOf, soldBy } from '../charging/model-bill.ts';
 import type { Outcome } from '../charging/offer.ts';
 import { useSoFar } from '../charging/used.ts';
 import type { LastFailedCall } from './model-calls.ts';
@@ -26,7 +26,10 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
   if (!failed.failure.isCausedByAccount || ended.lossMicros === 0) return { ...ended, losses: [] };
   const used = failedUse(called, failed);
   const { bill, losses } = billOf(called, { used, ending: endingOf(called.running), firstByteMs });
-  return { ...ended, losses, spoiled: bill };
+  const lossMicros = feeFor(called, failed);
+  // Beside those of searches and images, so under another number.
+  const fee = { lossMicros, callNumber: 1_000 * called.call.number, isCausedByAccount: true };
+  return { ...ended, losses: lossMicros > 0 ? [...losses, fee] : losses, spoiled: bill };
 }
 
 function errorOf({ called, reported }: LastFailedCall): ApiError {

@@ -78,7 +78,7 @@ export function lossOf(called: Called, failed: Failed) {
 }
 
 /** Returns what the host takes for a request that its rules forbid. An account's own key pays it itself. */
-function feeFor({ call: { attempt } }: Called, { failure }: Failed): Micros {
+export function feeFor({ call: { attempt } }: Called, { failure }: Failed): Micros {
   const { name, provider } = attempt.route;
   const isOurs = failure.isForbidden && name.ownKeyId === undefined;
   return micros(isOurs ? (provider.wishes.forbiddenFeeMicros ?? 0) : 0);
@@ -110,11 +110,12 @@ function billedFor(called: Called, failed: Failed): Micros {
     called.call.drawn.images !== null ||
     (hasStreamed && called.call.unseen.tokens > 0);
   const hasRun = hasWritten || failure.isBilled || isBilledWithoutAnswer(called, failed);
-  if (!hasRun) return feeFor(called, failed);
+  const fee = feeFor(called, failed);
+  if (!hasRun) return fee;
   const { usage, claimed, claimedSearches: searches } = failedUse(called, failed);
   const nowMs = called.gateway.clock.nowMs();
   const run = { usage: claimed ?? usage, searches, ...imagesOf(called), nowMs };
-  return upstreamCostOf(called.call.attempt.price, run);
+  return micros(upstreamCostOf(called.call.attempt.price, run) + fee);
 }
 
 function imagesOf({ call: { drawn } }: Called): { readonly images?: ImagesRun } {
