@@ -181,7 +181,7 @@ const cases: Readonly<Record<string, Case>> = {
     isLossy: true,
   },
   'the batch fails when some of its lines have run': {
-    only: ['mistral', 'gemini', 'vertex'],
+    only: ['mistral', 'gemini'],
     fail(p) {
       ended(p, (batch) => {
         p.finish(batch, 'failed', 2);
@@ -292,6 +292,18 @@ const cases: Readonly<Record<string, Case>> = {
       p.before = inTurn(answerLive, p.before);
     },
     ...ranLive,
+  },
+  'a cloud’s job fails when some of its lines have run': {
+    only: ['bedrock', 'vertex'],
+    fail(p) {
+      ended(p, (batch) => {
+        p.finish(batch, 'failed', 2);
+        batch.errors = [{ code: 13, message: 'broken' }];
+      });
+      p.before = inTurn(answerLive, p.before);
+    },
+    ...ranLive,
+    paidMicros: (2 + 2 * 2) * costMicros,
   },
   'the credential is refused at first': {
     only: ['bedrock', 'vertex'],

@@ -290,7 +290,15 @@ export class SentQueue {
     }
   }
 
-  #failed(job: Hosted, { message, mayPass, files }: FailedBatch): Promise<Step> {
+  /** Lines that it has run before are settled, and not run again. */
+  async #failed(job: Hosted, failed: FailedBatch): Promise<Step> {
+    const { message, mayPass, results, files } = failed;
+    const seen = new Set<number>();
+    let isSettled = true;
+    for (const path of results)
+      isSettled &&= (await this.#lines.readResults(job, path, seen)).isSettled;
+    if (this.#lines.isStopped) return { due_at_ms: job.nowMs };
+    if (!isSettled && !isLost(job)) return { due_at_ms: job.nowMs + retryMs.first };
     const plain = makeFailure(mayPass ? 429 : 400, message);
     const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
     return this.#refused(job, failure, { isFirst: job.host.api.hasBucket ?? false, files });

@@ -94,7 +94,7 @@ function readJob(id: string, { status, message, outputDataConfig }: JsonObject):
     objectPath(`${String(folder)}${id}/${name}`),
   ) as [string, string];
   const files = [results, manifest];
-  if (state === 'failed') return failedBy({ message }, { files });
+  if (state === 'failed') return failedBy({ message }, { results: [results], files });
   return endedAs(state, { results: [results], files });
 }
 

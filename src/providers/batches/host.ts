@@ -51,11 +51,15 @@ export type RemoteBatch =
       readonly files: readonly string[];
     };
 
-/** `mayPass`: the host had no room for it. `files`: paths of what to delete. */
+/**
+ * `mayPass`: the host had no room for it. `results`: paths of those that it has nevertheless. `files`: paths
+ * of what to delete.
+ */
 export type FailedBatch = {
   readonly state: 'failed';
   readonly message: string;
   readonly mayPass: boolean;
+  readonly results: readonly string[];
   readonly files: readonly string[];
 };
 

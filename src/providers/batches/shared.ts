@@ -61,11 +61,11 @@ export function endedAs(
 /** Returns a batch that has failed as a whole. `error`: as the host shows it. */
 export function failedBy(
   error: unknown,
-  { mayPass = false, files = [] }: Partial<FailedBatch> = {},
+  { mayPass = false, results = [], files = [] }: Partial<FailedBatch> = {},
 ): FailedBatch {
   const { message } = objectOf(error);
   const said = typeof message === 'string' ? message : 'it does not say why';
-  return { state: 'failed', message: said, mayPass, files };
+  return { state: 'failed', message: said, mayPass, results, files };
 }
 
 /** Returns the id at the end of a name: `batches/x` → `x`. Throws UpstreamBroken. */

@@ -94,8 +94,7 @@ async function readJob(calls: HostCalls, own: string, job: JsonObject): Promise<
   const results = written.filter((file) => /(?<!\/lines)\.jsonl$/.test(file));
   const files = [...written, own];
   if (state !== 'failed') return endedAs(state, { results, files });
-  if (results.length > 0) return endedAs('completed', { results, files });
-  return failedBy(error, { mayPass: statusOf(error) === 429, files });
+  return failedBy(error, { mayPass: statusOf(error) === 429, results, files });
 }
 
 /** A job of which nothing has run may have no folder. */
