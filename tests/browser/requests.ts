@@ -215,6 +215,7 @@ test('a click on a heading orders the list, columns are chosen, and filters are 
   await visit('/requests?mode=test', async (page) => {
     await page.getByRole('button', { name: 'Cost', exact: true }).click();
     await page.waitForURL(/sort=cost/);
+    await page.getByText('The highest hundred of the last 30 days').waitFor();
     await page
       .getByRole('columnheader', { name: 'Cost' })
       .and(page.locator('[aria-sort]'))

@@ -105,6 +105,10 @@ export function Requests() {
       <Panel
         flush
         title="Requests"
+        description={
+          sort &&
+          `The highest hundred of ${filters.from || filters.to ? 'the chosen days' : 'the last 30 days'}. Choose at most 31 days.`
+        }
         actions={
           <Group gap="sm">
             <Switch

@@ -141,7 +141,7 @@ export const requestEndpoints = {
     ...reading,
     noted: 'daily',
     summary: 'List requests',
-    note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
+    note: 'Newest first, or in another order: the first hundred of the chosen days then, at most 31, or of the last 30. Charged requests are complete. Others are some seconds old and kept for `history.days`, and a storm of them is sampled.',
     query: Type.Object({
       ...RequestFilters,
       sort: Type.Optional(Type.Enum(['cost', 'duration', 'first-token'])),
