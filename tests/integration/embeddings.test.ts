@@ -448,7 +448,7 @@ describe('a request that cannot be sold', () => {
   const refusals: Readonly<Record<string, readonly [body: object, words: RegExp, status?: 404]>> = {
     'no such model': [misspelt, /text-embedding-3-small/, 404],
     'no input': [{}, /input must be/],
-    'an empty list': [{ input: [] }, /1 to 2048/],
+    'an empty list': [{ input: [] }, /1 to 2048 entries; got none\. Send a text\./],
     'an empty text': [{ input: ['x', ''] }, /input\[1\] must not be empty/],
     'a number': [{ input: 3 }, /input must be/],
     'an object': [{ input: [{ text: 'x' }] }, /input\[0\] must be/],

@@ -293,7 +293,11 @@ test('a balance that is too small is refused with what would fit', async () => {
 
 describe('a request is refused', () => {
   const refusals: readonly (readonly [what: string, fields: object, message: RegExp])[] = [
-    ['without documents', { documents: [] }, /documents must be a list of 1 to 1000 texts; got 0/],
+    [
+      'without documents',
+      { documents: [] },
+      /documents must be a list of 1 to 1000 texts; got none\.$/,
+    ],
     ['with too many', { documents: Array(1_001).fill('a') }, /got 1001/],
     ['with an empty one', { documents: ['a', ''] }, /documents\[1\] must be a text/],
     ['with one that is no text', { documents: [{ title: 'a' }] }, /documents\[0\] must be a text/],

@@ -70,7 +70,7 @@ function readInputs(input: unknown): readonly EmbeddingInput[] {
   if (inputs.length === 0 || inputs.length > inputsMax)
     throw invalidRequest(
       'input',
-      `input must have 1 to ${inputsMax} entries; got ${inputs.length}. Send the others in further requests.`,
+      `input must have 1 to ${inputsMax} entries; got ${inputs.length || 'none'}. ${inputs.length > 0 ? 'Send the others in further requests' : 'Send a text'}.`,
     );
   for (const [index, one] of inputs.entries())
     checkInput(one, isList ? `input[${index}]` : 'input');

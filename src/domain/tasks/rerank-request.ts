@@ -52,7 +52,7 @@ function readDocuments(documents: unknown): readonly string[] {
   if (listed.length === 0 || listed.length > documentsMax)
     throw invalidRequest(
       'documents',
-      `documents must be a list of 1 to ${documentsMax} texts; got ${listed.length}. Scores of several requests do not compare: send the ones that a search finds first.`,
+      `documents must be a list of 1 to ${documentsMax} texts; got ${listed.length || 'none'}.${listed.length > 0 ? ' Scores of several requests do not compare: send the ones that a search finds first.' : ''}`,
     );
   return listed.map((document, index) => {
     const text = isObject(document) ? document.text : document;

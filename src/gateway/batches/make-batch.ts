@@ -184,7 +184,10 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
     if (seen.has(line.customId))
       throw invalidRequest(at, `${at}: \`custom_id\` is the same as that of an earlier line.`);
     if (seen.size === batchLinesMax)
-      throw invalidRequest(place, `A batch has at most ${batchLinesMax} lines. Split it.`);
+      throw invalidRequest(
+        place,
+        `${place} must have at most ${batchLinesMax} lines. Split the batch.`,
+      );
     seen.add(line.customId);
     const made = newLine(parts, asked, { ...line, groups });
     const lineBytes = Buffer.byteLength(made.text);
@@ -200,7 +203,7 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
     await setImmediate();
     turnEndsMs = gateway.clock.elapsedMs() + turnMs;
   }
-  if (seen.size === 0) throw invalidRequest(place, 'A batch needs one line at least.');
+  if (seen.size === 0) throw invalidRequest(place, `${place} must have at least one line.`);
   if (waiting.length > 0) await flush();
   return { lines: seen.size, bytes, heldMicros: micros(heldMicros) };
 }
