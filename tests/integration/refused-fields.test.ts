@@ -76,7 +76,7 @@ test('what Mistral refuses and the answer does not need is left out, and listed'
     body: { model, max_tokens: 50, messages: [hello], metadata },
   });
   assert.equal(messages.status, 200, messages.text);
-  assert.equal(messages.headers['x-service-ignored'], 'user');
+  assert.equal(messages.headers['x-service-ignored'], 'metadata.user_id');
 });
 
 test('the sampling that Moonshot fixes is left out, and listed', async () => {

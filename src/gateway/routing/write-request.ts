@@ -150,7 +150,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
         ...(tools?.own?.search ? (hosted!.ignoredFields?.(given.request) ?? []) : []),
         ...(tools?.own?.images?.ignored ?? []),
         ...target.unknown.leftOut,
-        ...accepted.ignored,
+        ...namesInWordsOf(given.format.fieldNames, accepted.ignored),
         ...sent.ignored,
         ...ignoredBetas(asked.forwardable['anthropic-beta'], route.kind.betas),
       ]),
