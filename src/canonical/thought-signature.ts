@@ -12,16 +12,16 @@ export type SignedPlace =
   | { readonly kind: 'call'; readonly callId: string | null };
 
 /** `value` is base64, which has no dots. */
-export function sealSignature(place: SignedPlace, value: string): Signature {
+export function placeSignature(place: SignedPlace, value: string): Signature {
   const label = place.kind === 'call' ? `call.${place.callId ?? ''}` : place.kind;
   return { vendor: 'google', value: `${label}.${value}` };
 }
 
 /**
- * Reverses `sealSignature`. A signature that came through another gateway has no place; nearly all
+ * Reverses `placeSignature`. A signature that came through another gateway has no place; nearly all
  * of those belong to calls.
  */
-export function openSignature(sealed: string): {
+export function readPlacedSignature(sealed: string): {
   readonly place: SignedPlace;
   readonly value: string;
 } {

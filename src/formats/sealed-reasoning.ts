@@ -1,13 +1,14 @@
 // Puts any vendor's reasoning into the one opaque field that clients return: `encrypted_content` of a
-// reasoning item in Responses, and, as base64, `thoughtSignature` of a part in Gemini. Ours reads `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>`
-// for the text of hosts that sign nothing. Anything else is OpenAI's own and is never changed.
+// reasoning item in Responses, and, as base64, `thoughtSignature` of a part in Gemini. Ours reads
+// `tg1.<vendor>.<JSON>`, and `tg1.none.<JSON>` for the text of hosts that sign nothing. Anything else
+// is OpenAI's own and is never changed.
 import type { Signature, ThinkingPart, Vendor } from '../canonical/request.ts';
 import { objectOf, parsedOr } from '../lib/json.ts';
 
 const prefix = 'tg1.';
 const vendors: readonly Vendor[] = ['anthropic', 'openai', 'google', 'xai', 'moonshot'];
 
-type OpenedSignature = {
+type OpenedReasoning = {
   /** null: the host signed nothing. */
   readonly signature: Signature | null;
   /** The signed text, if it must return byte for byte; null: use the item's. */
@@ -23,7 +24,7 @@ type OpenedSignature = {
  * Kimi want it back. OpenAI's is packed as well: it is bound to an item id, and would be refused
  * under one of ours. Returns null when there is nothing to return.
  */
-export function sealSignature({ signature, text, redacted }: ThinkingPart): string | null {
+export function sealReasoning({ signature, text, redacted }: ThinkingPart): string | null {
   if (!signature) return text === '' ? null : `${prefix}none.${JSON.stringify({ text })}`;
   const packed = {
     value: signature.value,
@@ -34,7 +35,7 @@ export function sealSignature({ signature, text, redacted }: ThinkingPart): stri
 }
 
 /** Reads `encrypted_content`. Returns null when there is none, or when it is ours and damaged. */
-export function openSignature(encryptedContent: unknown): OpenedSignature | null {
+export function openReasoning(encryptedContent: unknown): OpenedReasoning | null {
   if (typeof encryptedContent !== 'string' || encryptedContent === '') return null;
   if (!encryptedContent.startsWith(prefix)) {
     return {

@@ -2,7 +2,7 @@
 // beside the call. Clients that return calls unchanged keep it, even when they do not know
 // `reasoning_details`. https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-21
 import type { Signature, ThinkingPart } from '../../canonical/request.ts';
-import { openSignature, sealSignature } from '../../canonical/thought-signature.ts';
+import { readPlacedSignature, placeSignature } from '../../canonical/thought-signature.ts';
 import { type JsonObject, objectOf, textOf } from '../../lib/json.ts';
 
 /** Returns reasoning that holds the signature beside a call; empty when there is none. */
@@ -14,7 +14,7 @@ export function readCallSignature(call: JsonObject, callId: string): ThinkingPar
     {
       type: 'thinking',
       text: '',
-      signature: sealSignature({ kind: 'call', callId }, value),
+      signature: placeSignature({ kind: 'call', callId }, value),
       redacted: true,
     },
   ];
@@ -33,7 +33,7 @@ export function signedCall({
   value: sealed,
 }: Signature): [callId: string, value: string][] {
   if (vendor !== 'google') return [];
-  const { place, value } = openSignature(sealed);
+  const { place, value } = readPlacedSignature(sealed);
   return place.kind === 'call' && place.callId !== null ? [[place.callId, value]] : [];
 }
 

@@ -58,6 +58,10 @@ const history: Tables = {
   cache_control: pass('type'),
 };
 
+const templateFields = pass(
+  'enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking',
+);
+
 const host: Tables = {
   anywhere: verdicts({ rule: 'own' }, 'guided_json json structural_tag structures'),
   request: {
@@ -85,12 +89,8 @@ const host: Tables = {
       cache_control
     `),
   },
-  chat_template_kwargs: pass(
-    'enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking',
-  ),
-  chat_template_args: pass(
-    'enable_thinking thinking thinking_budget reasoning_effort preserve_thinking clear_thinking',
-  ),
+  chat_template_kwargs: templateFields,
+  chat_template_args: templateFields,
   thinking: pass('type budget_tokens clear_thinking keep thinking text signature closed'),
   reasoning: pass('type effort max_tokens exclude enabled summary text'),
   summary: pass('type text signature'),

@@ -1,11 +1,11 @@
 // Signatures in the parts of clients. Google's own pass unchanged. Other vendors' reasoning travels in
 // the same field, sealed (`sealed-reasoning.ts`) and as base64, which Google's SDKs decode.
 import type { ThinkingPart } from '../../canonical/request.ts';
-import { openSignature as openSealed, sealSignature as seal } from '../sealed-reasoning.ts';
+import { openReasoning, sealReasoning } from '../sealed-reasoning.ts';
 
 /** Returns null when there is nothing to return. */
 export function sealForeign(thinking: ThinkingPart): string | null {
-  const sealed = seal(thinking);
+  const sealed = sealReasoning(thinking);
   return sealed === null ? null : Buffer.from(sealed, 'utf8').toString('base64');
 }
 
@@ -26,7 +26,7 @@ export function readClientSignature(value: string | null | undefined): ClientSig
   if (!value || placeholders.has(value)) return null;
   // Python's SDK writes base64 in its form for URLs.
   if (!value.startsWith(sealedStart)) return { kind: 'google', value };
-  const opened = openSealed(Buffer.from(value, 'base64').toString('utf8'));
+  const opened = openReasoning(Buffer.from(value, 'base64').toString('utf8'));
   if (!opened?.isOurs) return null;
   const { signature, text, redacted } = opened;
   return { kind: 'foreign', thinking: { type: 'thinking', signature, redacted }, text };

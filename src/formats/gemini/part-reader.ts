@@ -7,7 +7,7 @@ import { readInput } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { isWithin, placeCitation, type FoundCitation } from './citations.ts';
 import { codeAsText } from './executed-code.ts';
-import { sealSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
+import { placeSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
 /**
  * A text keeps its signature until it ends, because more text may follow. `emptySignature`: the
@@ -153,7 +153,7 @@ export class PartReader {
 
   #sign(place: SignedPlace, signature: string): StreamEvent[] {
     return [
-      { type: 'thinking-signature', signature: sealSignature(place, signature) },
+      { type: 'thinking-signature', signature: placeSignature(place, signature) },
       ...this.end(),
     ];
   }
@@ -180,7 +180,7 @@ const argumentsInPieces =
 function writeHidden(place: SignedPlace, signature: string): StreamEvent[] {
   return [
     { type: 'thinking-start', redacted: true },
-    { type: 'thinking-signature', signature: sealSignature(place, signature) },
+    { type: 'thinking-signature', signature: placeSignature(place, signature) },
     { type: 'thinking-end' },
   ];
 }

@@ -11,7 +11,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
-import { sealSignature } from '../../canonical/thought-signature.ts';
+import { placeSignature } from '../../canonical/thought-signature.ts';
 import { append } from '../../lib/append.ts';
 import { userTurn } from '../adapting/conversation.ts';
 import { readInput } from '../call-arguments.ts';
@@ -152,13 +152,13 @@ function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[]
     const value = signature?.kind === 'google' ? signature.value : null;
     if (isThought) {
       if (value !== null)
-        endThoughts({ signature: sealSignature({ kind: 'thought' }, value), redacted: false });
+        endThoughts({ signature: placeSignature({ kind: 'thought' }, value), redacted: false });
       continue;
     }
     if (part.functionCall) {
       const callId = calls.open(part.functionCall);
       endThoughts(
-        value === null ? null : { signature: sealSignature({ kind: 'call', callId }, value) },
+        value === null ? null : { signature: placeSignature({ kind: 'call', callId }, value) },
       );
       const { name, args } = part.functionCall;
       content.push({
@@ -175,7 +175,7 @@ function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[]
     if (text.text !== '') content.push(text);
     if (value !== null) {
       const kind = text.text === '' ? 'empty-text' : 'text';
-      endThoughts({ signature: sealSignature({ kind }, value), redacted: true });
+      endThoughts({ signature: placeSignature({ kind }, value), redacted: true });
     }
   }
   endThoughts(null);

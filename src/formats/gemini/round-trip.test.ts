@@ -19,8 +19,8 @@ import { repairConversation } from '../adapting/repair-conversation.ts';
 import { modelTraits } from './model-traits.ts';
 import { readAnswer } from './read-answer.ts';
 import {
-  openSignature,
-  sealSignature,
+  readPlacedSignature,
+  placeSignature,
   type SignedPlace,
 } from '../../canonical/thought-signature.ts';
 import { writeModelParts } from './write-model-parts.ts';
@@ -124,7 +124,7 @@ test('a signature whose call id a client changed goes to the next call', () => {
 
 test('a signature without its part goes on an empty text, and that of a call is dropped', () => {
   const only = (place: SignedPlace): AssistantPart[] => [
-    { type: 'thinking', text: '', signature: sealSignature(place, 'c2ln'), redacted: true },
+    { type: 'thinking', text: '', signature: placeSignature(place, 'c2ln'), redacted: true },
   ];
   assert.deepEqual(writeModelParts(only({ kind: 'text' }), traits).parts, [
     { text: '', thoughtSignature: 'c2ln' },
@@ -163,10 +163,10 @@ test('a sealed signature opens to its place and its bytes', () => {
   );
   fc.assert(
     fc.property(places, anySignatureValue, (place, value) => {
-      assert.deepEqual(openSignature(sealSignature(place, value).value), { place, value });
+      assert.deepEqual(readPlacedSignature(placeSignature(place, value).value), { place, value });
     }),
   );
-  assert.deepEqual(openSignature('bare=='), {
+  assert.deepEqual(readPlacedSignature('bare=='), {
     place: { kind: 'call', callId: null },
     value: 'bare==',
   });

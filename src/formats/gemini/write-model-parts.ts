@@ -4,7 +4,7 @@ import { writeInput } from '../call-arguments.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { FreeParts } from './free-parts.ts';
 import type { ModelTraits } from './model-traits.ts';
-import { openSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
+import { readPlacedSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
 type WrittenParts = {
   readonly parts: readonly JsonObject[];
@@ -69,7 +69,7 @@ function addPart(part: AssistantPart, parts: Part[], loose: LooseSignature[]): v
 
 function addThinking(part: ThinkingPart, parts: Part[], loose: LooseSignature[]): void {
   if (part.signature?.vendor !== 'google') return;
-  const { place, value } = openSignature(part.signature.value);
+  const { place, value } = readPlacedSignature(part.signature.value);
   const thought = newPart('thought', { text: part.text, thought: true });
   if (place.kind === 'thought') {
     parts.push({ ...thought, signature: value });

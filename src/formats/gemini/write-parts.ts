@@ -4,7 +4,7 @@
 import { placeSpan, asUrlCitation, type Citation } from '../../canonical/citation.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { MediaSource, ThinkingPart } from '../../canonical/request.ts';
-import { openSignature } from '../../canonical/thought-signature.ts';
+import { readPlacedSignature } from '../../canonical/thought-signature.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeInput } from '../call-arguments.ts';
 import type { ClientRequest } from '../format.ts';
@@ -94,7 +94,7 @@ export class PartWriter {
       this.#carried = sealForeign(thinking);
       return before;
     }
-    const { place, value } = openSignature(signature.value);
+    const { place, value } = readPlacedSignature(signature.value);
     if (place.kind === 'call') {
       this.#carried = value;
       return before;

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { AnswerContext, ClientRequest } from '../format.ts';
 import { writeAnnotations } from './citations.ts';
 import { asksForCompaction } from './compaction.ts';
-import { sealSignature } from '../sealed-reasoning.ts';
+import { sealReasoning } from '../sealed-reasoning.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { wantsEncryption } from './agent-messages.ts';
 import type { ToolOrigin } from './tool-names.ts';
@@ -50,7 +50,7 @@ export function messageItem(
 
 /** Has no status, because OpenAI refuses one when the item returns as input. */
 export function reasoningItem(id: string, part: ThinkingPart): JsonObject {
-  const sealed = sealSignature(part);
+  const sealed = sealReasoning(part);
   return {
     id,
     type: 'reasoning',

@@ -7,7 +7,7 @@ import { plainArguments } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { readAnnotation } from './citations.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
-import { openSignature } from '../sealed-reasoning.ts';
+import { openReasoning } from '../sealed-reasoning.ts';
 
 /** Each method returns the events to emit now. */
 export type ItemReader = {
@@ -168,7 +168,7 @@ function createReasoningReader(): ItemReader {
   }
 
   function sign(item: JsonObject): StreamEvent[] {
-    const opened = openSignature(item.encrypted_content);
+    const opened = openReasoning(item.encrypted_content);
     if (!opened?.signature) return [];
     const events: StreamEvent[] = isOpen
       ? []

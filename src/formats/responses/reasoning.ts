@@ -2,7 +2,7 @@
 // (DeepSeek, gpt-oss) the raw text.
 import type { ThinkingPart } from '../../canonical/request.ts';
 import { objectOf, textOf, listOf } from '../../lib/json.ts';
-import { openSignature } from '../sealed-reasoning.ts';
+import { openReasoning } from '../sealed-reasoning.ts';
 
 /** Separates the sections of a summary, each a paragraph. */
 export const sectionSeparator = '\n\n';
@@ -11,7 +11,7 @@ export type SectionKind = 'content' | 'summary';
 
 /** Returns null when the item holds nothing to use or show, like the one that we insert. */
 export function readReasoning(item: Readonly<Record<string, unknown>>): ThinkingPart | null {
-  const opened = openSignature(item.encrypted_content);
+  const opened = openReasoning(item.encrypted_content);
   const text =
     opened?.text ?? readSections(item, chooseSections(item)).filter(Boolean).join(sectionSeparator);
   if (text === '' && !opened) return null;

@@ -23,7 +23,7 @@ import { renameTools, toolNames } from './relay-tool-names.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
-import { openSignature } from '../sealed-reasoning.ts';
+import { openReasoning } from '../sealed-reasoning.ts';
 import { wantsReasoningText } from './summary-as-text.ts';
 import { effortIn, encryptedReasoning, outputTokensMin } from './write-request.ts';
 
@@ -221,7 +221,7 @@ function relayDrawing(item: JsonObject): JsonObject | null {
  * other vendors.
  */
 function relayReasoning(item: JsonObject): JsonObject | null {
-  const opened = openSignature(item.encrypted_content);
+  const opened = openReasoning(item.encrypted_content);
   if (opened?.signature?.vendor !== 'openai') return null;
   if (!opened.isOurs) return keepOwnId(item, 'rs_');
   return {

@@ -24,7 +24,7 @@ const pollMs = 1_000;
 const sentPollMs = 30_000;
 const removeEveryMs = 60_000;
 /** After a line that a provider could not answer, the other lines of its batch wait, too. */
-const pauseMs = 30_000;
+const othersWaitMs = 30_000;
 
 export class BatchQueue {
   readonly #parts: BatchParts;
@@ -186,7 +186,7 @@ export class BatchQueue {
     const tries = again.tries - (ended.againAfterMs === 0 ? 1 : 0);
     await store.putBack({ ...again, tries }, nowMs + ended.againAfterMs);
     // Otherwise an outage would use up the tries of all lines.
-    if (ended.againAfterMs > 0) await store.postpone(batch.id, nowMs + pauseMs);
+    if (ended.againAfterMs > 0) await store.postpone(batch.id, nowMs + othersWaitMs);
   }
 
   /** Ends lines that do not run. Returns true when there may be more of them. */

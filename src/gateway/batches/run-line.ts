@@ -29,7 +29,7 @@ import type { BatchParts } from './parts.ts';
 /** A line that a provider could not answer is tried again after these times. */
 const retryMs = [30_000, 300_000];
 /** After a failure of our own, a line that a provider has answered is read again. */
-const pauseMs = 30_000;
+const readAgainMs = 30_000;
 
 export type Result = { readonly outcome: LineOutcome; readonly text: string };
 /** `againAfterMs`: 0 when the gateway or its database ends. */
@@ -160,7 +160,7 @@ export class LineRuns {
       record.noteError(error);
       if (gateway.runs.isEnding || explainDatabaseOutage(thrown) !== thrown)
         return { againAfterMs: 0 };
-      if (passed && error.code === 'internal_error') return { againAfterMs: pauseMs };
+      if (passed && error.code === 'internal_error') return { againAfterMs: readAgainMs };
       const againAfterMs = passed ? undefined : retryMs[line.tries - 1];
       if (key.mode === 'live' && mayPass(error) && againAfterMs !== undefined)
         return { againAfterMs };

@@ -85,7 +85,7 @@ async function embedPart(
 type Asked = Pick<Calling<EmbeddingRequest>, 'gateway' | 'caller' | 'request'>;
 
 /** A number of a vector as text, at most. */
-const numberBytes = 25;
+const writtenNumberBytes = 25;
 /** For models whose size is unknown. */
 const largestSize = 4_096;
 
@@ -105,7 +105,7 @@ export function embeddingCall(
   const { inputs: all } = asked.request;
   const size = sizeOfVector(asked.request, model);
   const [inputs, ...others] = splitInputs(all, host);
-  return others.length > 0 || all.length * size * numberBytes > resultBytesMax
+  return others.length > 0 || all.length * size * writtenNumberBytes > resultBytesMax
     ? null
     : { ...host.write(jobOf(chosen, asked, inputs!)), inputs: all.length };
 }

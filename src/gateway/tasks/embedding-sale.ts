@@ -21,7 +21,7 @@ import type { Endpoint } from '../stages.ts';
 import { taskEndpoint } from './task-sale.ts';
 
 /** A number in memory, and as text. */
-const numberBytes = 30;
+const keptNumberBytes = 30;
 
 /** How requests and answers are written. */
 type Form = {
@@ -89,7 +89,7 @@ function embeddingsIn({ read, fieldNames, write }: Form): Endpoint {
       return {
         prompt: () => request.inputs.filter((input) => typeof input === 'string').join('\n'),
         tokens: sizes.likely,
-        answerBytes: request.inputs.length * sizeOfVector(request, model) * numberBytes,
+        answerBytes: request.inputs.length * sizeOfVector(request, model) * keptNumberBytes,
         sizeAs: () => sizeBy('inputTokens', inputToken, sizes),
       };
     },

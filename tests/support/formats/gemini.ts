@@ -13,7 +13,7 @@ import type { SseEvent } from '../../../src/lib/sse.ts';
 import type { JsonObject } from '../../../src/lib/json.ts';
 import type { UpstreamTarget } from '../../../src/formats/format.ts';
 import { readStream } from '../../../src/formats/gemini/read-stream.ts';
-import { sealSignature } from '../../../src/canonical/thought-signature.ts';
+import { placeSignature } from '../../../src/canonical/thought-signature.ts';
 import { record, typed } from '../plain-record.ts';
 
 export function canonicalRequest(fields: Partial<CanonicalRequest> = {}): CanonicalRequest {
@@ -127,7 +127,7 @@ export const anyThinking: fc.Arbitrary<ThinkingPart> = typed('thinking', {
           ),
           anySignatureValue,
         )
-        .map(([place, value]) => sealSignature(place, value)),
+        .map(([place, value]) => placeSignature(place, value)),
       record({ vendor: fc.constant('google' as const), value: anySignatureValue }),
     ),
   ),
