@@ -55,6 +55,26 @@ export type TokenReply = { readonly status: number; readonly body: unknown };
 
 export type Lasting<Token> = { readonly token: Token; readonly endsAtMs: number };
 
+export function getFrom(
+  { send }: CredentialTools,
+  url: string,
+  headers: TokenRequest['headers'],
+): Promise<TokenReply> {
+  return send({ method: 'GET', url, headers, body: null });
+}
+
+/** `headers`: others than the type of the form. */
+export function postForm(
+  { send }: CredentialTools,
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: TokenRequest['headers'] = {},
+): Promise<TokenReply> {
+  const type = 'application/x-www-form-urlencoded';
+  const body = new URLSearchParams(fields).toString();
+  return send({ method: 'POST', url, headers: { 'content-type': type, ...headers }, body });
+}
+
 /** A token is replaced this long before its end, while calls still use it. */
 const refreshAheadMs = 5 * 60_000;
 /** It is not sent any more in its last moments: it could end on the way. */

@@ -2,6 +2,7 @@
 import { findKnownProvider } from '../../config/known-providers.ts';
 import type { ProviderConfig } from '../../config/schema.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { bearer, keyHeader } from '../../lib/key-headers.ts';
 
 type ListRequest = {
   /** Where it is not below the base URL. */
@@ -18,35 +19,27 @@ export function modelListOf(
   const { kind, api_key: apiKey, base_url: baseUrl } = provider;
   const known = findKnownProvider(name, provider);
   if (known?.kind === kind && known.modelsPath === null) return null;
-  const bearer: ListRequest['headers'] =
-    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
   switch (kind) {
     // Its list has a host of its own.
     case 'bedrock':
       return {
         origin: new URL(baseUrl).origin.replace('//bedrock-runtime.', '//bedrock.'),
         path: '/foundation-models',
-        headers: bearer,
+        headers: bearer(apiKey),
       };
     case 'vertex':
       return {
         path: '/v1beta1/publishers/google/models?pageSize=1000',
-        headers: apiKey === null ? {} : { 'x-goog-api-key': apiKey },
+        headers: keyHeader('x-goog-api-key', apiKey),
       };
     case 'openai':
     case 'openai-compatible':
-      return {
-        path: known?.modelsPath ?? '/models',
-        headers: bearer,
-      };
+      return { path: known?.modelsPath ?? '/models', headers: bearer(apiKey) };
     case 'cohere':
-      return {
-        path: '/v1/models?page_size=1000&endpoint=chat',
-        headers: bearer,
-      };
+      return { path: '/v1/models?page_size=1000&endpoint=chat', headers: bearer(apiKey) };
     // It lists models, not deployments.
     case 'azure':
-      return { path: '/openai/v1/models', headers: apiKey === null ? {} : { 'api-key': apiKey } };
+      return { path: '/openai/v1/models', headers: keyHeader('api-key', apiKey) };
     case 'anthropic':
       return {
         path: '/v1/models?limit=1000',

@@ -1,5 +1,6 @@
 // Anthropic's API. The version is pinned, because later ones refuse fields that clients of this
 // gateway send (temperature, top_p, top_k).
+import { keyHeader } from '../../lib/key-headers.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
@@ -14,7 +15,7 @@ export const anthropic: HttpProviderKind = {
     const betas = allowedBetas(client['anthropic-beta']);
     return {
       'anthropic-version': apiVersion,
-      ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+      ...keyHeader('x-api-key', apiKey),
       ...(betas === '' ? {} : { 'anthropic-beta': betas }),
     };
   },

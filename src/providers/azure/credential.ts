@@ -3,6 +3,8 @@
 // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
 import {
   bearing,
+  getFrom,
+  postForm,
   readSecret,
   readToken,
   type Credential,
@@ -59,17 +61,9 @@ async function applicationToken(
   proof: Readonly<Record<string, string>>,
 ): Promise<Lasting<string>> {
   const authority = tools.env['AZURE_AUTHORITY_HOST'] || 'https://login.microsoftonline.com';
-  const reply = await tools.send({
-    method: 'POST',
-    url: new URL(`/${tenant}/oauth2/v2.0/token`, authority).href,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      scope: `${resource}/.default`,
-      ...proof,
-    }).toString(),
-  });
-  return readToken(reply, 'Entra ID', tools);
+  const { href } = new URL(`/${tenant}/oauth2/v2.0/token`, authority);
+  const asked = { grant_type: 'client_credentials', scope: `${resource}/.default`, ...proof };
+  return readToken(await postForm(tools, href, asked), 'Entra ID', tools);
 }
 
 /** https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token */
@@ -86,11 +80,8 @@ async function managedToken(
   url.searchParams.set('api-version', isHosted ? '2019-08-01' : '2018-02-01');
   url.searchParams.set('resource', resource);
   if (client) url.searchParams.set('client_id', client);
-  const reply = await tools.send({
-    method: 'GET',
-    url: url.href,
-    headers: isHosted ? { 'x-identity-header': header! } : { metadata: 'true' },
-    body: null,
-  });
-  return readToken(reply, 'the managed identity', tools);
+  const headers: Record<string, string> = isHosted
+    ? { 'x-identity-header': header! }
+    : { metadata: 'true' };
+  return readToken(await getFrom(tools, url.href, headers), 'the managed identity', tools);
 }

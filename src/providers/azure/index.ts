@@ -1,6 +1,7 @@
 // Azure OpenAI and Azure AI Foundry. A model's id there is the name of a deployment, which the
 // operator chose. OpenAI's formats serve the models of all vendors, and Anthropic's serves Claude.
 // https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
+import { keyHeader } from '../../lib/key-headers.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import { anthropic } from '../anthropic/index.ts';
 import type { HttpProviderKind } from '../provider.ts';
@@ -24,7 +25,7 @@ export const azure: HttpProviderKind = {
   headers: (apiKey, client) => ({
     // These and `x-api-key` are for Claude; OpenAI's formats do not read them.
     ...anthropic.headers(apiKey, client),
-    ...(apiKey !== null && { 'api-key': apiKey }),
+    ...keyHeader('api-key', apiKey),
   }),
   isOpenAi: true,
   customTools: true,

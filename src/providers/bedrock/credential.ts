@@ -4,8 +4,10 @@ import { AwsV4Signer } from 'aws4fetch';
 import { isObject, parseJson, objectOf } from '../../lib/json.ts';
 import { machineKey } from '../../terms/provider-kind.ts';
 import {
+  getFrom,
   keptToken,
   noToken,
+  postForm,
   readSecret,
   type Credential,
   type CredentialTools,
@@ -88,18 +90,15 @@ async function webIdentityKeys(
 ): Promise<Lasting<Keys>> {
   const { env } = tools;
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
-  const reply = await tools.send({
-    method: 'POST',
-    url: env['AWS_ENDPOINT_URL_STS'] ?? `https://sts.${region}.amazonaws.com/`,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-    body: new URLSearchParams({
-      Action: 'AssumeRoleWithWebIdentity',
-      Version: '2011-06-15',
-      RoleArn: role,
-      RoleSessionName: env['AWS_ROLE_SESSION_NAME'] ?? 'tollgate',
-      WebIdentityToken: (await readSecret(tools, file)).trim(),
-    }).toString(),
-  });
+  const url = env['AWS_ENDPOINT_URL_STS'] ?? `https://sts.${region}.amazonaws.com/`;
+  const asked = {
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: role,
+    RoleSessionName: env['AWS_ROLE_SESSION_NAME'] ?? 'tollgate',
+    WebIdentityToken: (await readSecret(tools, file)).trim(),
+  };
+  const reply = await postForm(tools, url, asked, { accept: 'application/json' });
   // Some gateways of STS answer XML whatever is asked for.
   const body = typeof reply.body === 'string' ? fieldsOfXml(reply.body) : flat(reply.body);
   return readKeys({ ...reply, body }, 'STS');
@@ -117,7 +116,7 @@ async function containerKeys(tools: CredentialTools): Promise<Lasting<Keys>> {
     ? (await readSecret(tools, file)).trim()
     : env['AWS_CONTAINER_AUTHORIZATION_TOKEN'];
   const headers: Record<string, string> = token ? { authorization: token } : {};
-  return readKeys(await tools.send({ method: 'GET', url, headers, body: null }), 'the container');
+  return readKeys(await getFrom(tools, url, headers), 'the container');
 }
 
 /** https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html */
@@ -133,11 +132,11 @@ async function instanceKeys(tools: CredentialTools): Promise<Lasting<Keys>> {
   if (session.status !== 200) throw noToken(session, whose);
   const headers = { 'x-aws-ec2-metadata-token': String(session.body) };
   const roles = `${host}/latest/meta-data/iam/security-credentials/`;
-  const named = await tools.send({ method: 'GET', url: roles, headers, body: null });
+  const named = await getFrom(tools, roles, headers);
   if (named.status !== 200) throw noToken(named, whose);
   const [role] = String(named.body).split('\n');
   const url = roles + encodeURIComponent(role!.trim());
-  return readKeys(await tools.send({ method: 'GET', url, headers, body: null }), whose);
+  return readKeys(await getFrom(tools, url, headers), whose);
 }
 
 function readKeys(

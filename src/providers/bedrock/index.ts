@@ -6,6 +6,7 @@ import { readInputCount } from '../../formats/converse/count-tokens.ts';
 import type { InputCount } from '../../formats/format.ts';
 import { allowedBetas } from '../../formats/messages/betas.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { bearer } from '../../lib/key-headers.ts';
 import { editItems } from '../../formats/edit-json.ts';
 import type { HttpProviderKind, SentAs } from '../provider.ts';
 import { readClaudeId } from '../../terms/prompt-cache.ts';
@@ -28,7 +29,7 @@ export const bedrock: HttpProviderKind = {
   inputCounts: { messages: countOfInvoke() },
   headers: (apiKey) => ({
     accept: 'application/json, application/vnd.amazon.eventstream',
-    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+    ...bearer(apiKey),
   }),
   readFailure,
   betas: cloudBetas.bedrock,

@@ -3,6 +3,7 @@
 import type { FailedReply } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { objectOf } from '../../lib/json.ts';
+import { keyHeader } from '../../lib/key-headers.ts';
 import {
   failed,
   failedReply,
@@ -90,7 +91,7 @@ function submit({ job, connection: { provider, http }, signal }: ImageTask): Pro
     provider,
     method: 'POST',
     path: `/${encodeURIComponent(upstreamModel)}`,
-    headers: { 'content-type': 'application/json', ...keyHeader(provider.apiKey) },
+    headers: { 'content-type': 'application/json', ...keyHeader('x-key', provider.apiKey) },
     body: JSON.stringify({
       prompt,
       ...size,
@@ -108,7 +109,7 @@ type Polled = { readonly kind: 'ready'; readonly sample: unknown } | ImageJobFai
 async function pollUntilReady(task: ImageTask, address: ProviderAddress): Promise<Polled> {
   const { connection, signal, job } = task;
   const { provider, http } = connection;
-  const headers = keyHeader(provider.apiKey);
+  const headers = keyHeader('x-key', provider.apiKey);
   let waitMs = pollFirstMs;
   for (let failures = 0; ; waitMs = Math.min(waitMs * 1.5, pollMaxMs)) {
     // An abort ends the sleep early; the next call then fails.
@@ -177,8 +178,4 @@ function undelivered(reply: FailedReply): ImageJobFailed {
 /** Returns true for a failure that a retry may cure: it says nothing about the image. */
 function isTransient({ failure: { status, kind } }: FailedReply): boolean {
   return status === null ? kind !== 'unreadable' : status === 429 || status >= 500;
-}
-
-function keyHeader(apiKey: string | null): Readonly<Record<string, string>> {
-  return apiKey === null ? {} : { 'x-key': apiKey };
 }

@@ -1,6 +1,7 @@
 // Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search (from memory,
 // 2026-11-21).
 import { isObject, objectOf } from '../../lib/json.ts';
+import { keyHeader } from '../../lib/key-headers.ts';
 import { readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const brave: SearchProviderKind = {
@@ -20,7 +21,7 @@ export const brave: SearchProviderKind = {
     return {
       method: 'GET',
       path: `/web/search?${parameters.toString()}`,
-      headers: { ...(apiKey !== null && { 'x-subscription-token': apiKey }) },
+      headers: keyHeader('x-subscription-token', apiKey),
       body: null,
     };
   },

@@ -4,6 +4,7 @@
 import { budgetOfEffort } from '../../canonical/effort.ts';
 import { editItems } from '../../formats/edit-json.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { bearer } from '../../lib/key-headers.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { asCompletion, toServerSentEvents } from './answer.ts';
@@ -11,8 +12,7 @@ import { asCompletion, toServerSentEvents } from './answer.ts';
 export const cohere: HttpProviderKind = {
   kind: 'cohere',
   path: () => '/v2/chat',
-  headers: (apiKey): Record<string, string> =>
-    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+  headers: bearer,
   readFailure: readAccountFailure,
   adaptBody,
   shownAnswer: asCompletion,

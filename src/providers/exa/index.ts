@@ -1,5 +1,6 @@
 // Exa: https://exa.ai/docs/search/quickstart (read 2026-11-21). Up to 100 results, no further
 // pages.
+import { keyHeader } from '../../lib/key-headers.ts';
 import { objectOf } from '../../lib/json.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
@@ -9,7 +10,7 @@ export const exa: SearchProviderKind = {
   pagesMax: 1,
   // `highlights` are the passages that fit the query; without `contents`, results are titles only.
   writeSearch: ({ query, count }, apiKey) =>
-    postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, {
+    postSearch(keyHeader('x-api-key', apiKey), {
       query,
       numResults: count,
       contents: { highlights: true },

@@ -3,6 +3,7 @@
 import { makeFailure } from '../../canonical/make-failure.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject, objectOf, listOf, objectsOf } from '../../lib/json.ts';
+import { keyHeader } from '../../lib/key-headers.ts';
 import {
   failed,
   failedReply,
@@ -22,7 +23,7 @@ export const googleImages: ImageProviderKind = {
       path: `/v1beta/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
       headers: {
         'content-type': 'application/json',
-        ...(provider.apiKey !== null && { 'x-goog-api-key': provider.apiKey }),
+        ...keyHeader('x-goog-api-key', provider.apiKey),
       },
       body: JSON.stringify(writeBody(job)),
       answer: 'json',

@@ -1,5 +1,6 @@
 // Google's Gemini API. The path names the model and whether to stream. Failures of the operator's
 // account look like the client's.
+import { keyHeader } from '../../lib/key-headers.ts';
 import type { HttpProviderKind } from '../provider.ts';
 import { readFailure } from './failure.ts';
 
@@ -8,7 +9,6 @@ export const google: HttpProviderKind = {
   path: (_format, { model, stream }) =>
     `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   countTokensPath: (model) => `/v1beta/models/${encodeURIComponent(model)}:countTokens`,
-  headers: (apiKey): Record<string, string> =>
-    apiKey === null ? {} : { 'x-goog-api-key': apiKey },
+  headers: (apiKey) => keyHeader('x-goog-api-key', apiKey),
   readFailure,
 };

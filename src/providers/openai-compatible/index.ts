@@ -1,5 +1,6 @@
 // Any host that speaks Chat Completions: DeepSeek, xAI, Mistral, Groq, OpenRouter, vLLM, Ollama and
 // many more.
+import { bearer } from '../../lib/key-headers.ts';
 import { readAccountFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 
@@ -7,7 +8,6 @@ export const openaiCompatible: HttpProviderKind = {
   kind: 'openai-compatible',
   path: () => '/chat/completions',
   // Self-hosted servers often need no key.
-  headers: (apiKey): Record<string, string> =>
-    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+  headers: bearer,
   readFailure: readAccountFailure,
 };

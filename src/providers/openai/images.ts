@@ -2,6 +2,7 @@
 // one call. https://platform.openai.com/docs/api-reference/images
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { ImageBytes } from '../../lib/image.ts';
+import { bearer } from '../../lib/key-headers.ts';
 import { writeForm } from '../../lib/multipart.ts';
 import { readAccountFailure, readOpenAiFailure } from '../account-failure.ts';
 import { failedReply, imageAnswerBytesMax, imagesOrFailure } from '../image-answer.ts';
@@ -126,11 +127,10 @@ function restOf(
   { provider }: ImageConnection,
   headers: Written['headers'],
 ) {
-  const { apiKey } = provider;
   return {
     provider,
     method: 'POST',
-    headers: { ...headers, ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
+    headers: { ...headers, ...bearer(provider.apiKey) },
     answer: 'json',
     answerBytesMax: Math.min(count * imageAnswerBytesMax, answerBytesMax),
     signal,

@@ -1,4 +1,5 @@
 // OpenAI itself, with Responses and Chat.
+import { bearer } from '../../lib/key-headers.ts';
 import { readOpenAiFailure } from '../account-failure.ts';
 import type { HttpProviderKind } from '../provider.ts';
 
@@ -6,8 +7,7 @@ export const openai: HttpProviderKind = {
   kind: 'openai',
   path: (format) => (format === 'responses' ? '/responses' : '/chat/completions'),
   countTokensPath: (_model, format) => (format === 'responses' ? '/responses/input_tokens' : null),
-  headers: (apiKey): Record<string, string> =>
-    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+  headers: bearer,
   isOpenAi: true,
   customTools: true,
   wantsAccount: true,

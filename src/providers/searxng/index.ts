@@ -1,5 +1,6 @@
 // SearXNG, which operators host themselves: https://docs.searxng.org/dev/search_api.html (from
 // memory, 2026-11-21).
+import { bearer } from '../../lib/key-headers.ts';
 import { objectOf } from '../../lib/json.ts';
 import { readPages, type SearchProviderKind } from '../search-provider.ts';
 
@@ -12,7 +13,7 @@ export const searxng: SearchProviderKind = {
   writeSearch: ({ query }, apiKey) => ({
     method: 'GET',
     path: `/search?${new URLSearchParams({ q: query, format: 'json' }).toString()}`,
-    headers: { ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
+    headers: bearer(apiKey),
     body: null,
   }),
   /**

@@ -1,5 +1,6 @@
 // Serper, Google's results: https://serper.dev (from memory of its playground, 2026-11-21).
 import { isObject, objectOf, textOf } from '../../lib/json.ts';
+import { keyHeader } from '../../lib/key-headers.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
 export const serper: SearchProviderKind = {
@@ -7,7 +8,7 @@ export const serper: SearchProviderKind = {
   resultsPerCallMax: 100,
   pagesMax: 1,
   writeSearch: ({ query, count }, apiKey) =>
-    postSearch(apiKey === null ? {} : { 'x-api-key': apiKey }, { q: query, num: count }),
+    postSearch(keyHeader('x-api-key', apiKey), { q: query, num: count }),
   readSearch(body) {
     const { organic, searchParameters } = objectOf(body);
     // When nothing is found, `organic` may be missing but `searchParameters` is present.

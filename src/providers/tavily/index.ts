@@ -1,5 +1,6 @@
 // Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search (from memory,
 // 2026-11-21).
+import { bearer } from '../../lib/key-headers.ts';
 import { objectOf } from '../../lib/json.ts';
 import { postSearch, readPages, type SearchProviderKind } from '../search-provider.ts';
 
@@ -10,11 +11,7 @@ export const tavily: SearchProviderKind = {
   pagesMax: 1,
   writeSearch: ({ query, count }, apiKey) =>
     // The price depends on the depth.
-    postSearch(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }, {
-      query,
-      max_results: count,
-      search_depth: 'basic',
-    }),
+    postSearch(bearer(apiKey), { query, max_results: count, search_depth: 'basic' }),
   readSearch: (body) =>
     readPages(objectOf(body).results, 'results', {
       title: 'title',

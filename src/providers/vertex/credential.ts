@@ -3,7 +3,9 @@ import { isObject, type JsonObject, parseJson, objectOf } from '../../lib/json.t
 import {
   bearing,
   CredentialError,
+  getFrom,
   noToken,
+  postForm,
   readSecret,
   readToken,
   type Credential,
@@ -17,7 +19,6 @@ const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const tokenAddress = 'https://oauth2.googleapis.com/token';
 const stsAddress = 'https://sts.googleapis.com/v1/token';
 const metadataHost = 'metadata.google.internal';
-const form = { 'content-type': 'application/x-www-form-urlencoded' } as const;
 
 /** Returns null for an express key. */
 export function openCredential(
@@ -37,12 +38,8 @@ async function machineToken(tools: CredentialTools): Promise<Lasting<string>> {
   const file = tools.env['GOOGLE_APPLICATION_CREDENTIALS'];
   if (file) return fileToken(await readSecret(tools, file), tools);
   const host = tools.env['GCE_METADATA_HOST'] || metadataHost;
-  const reply = await tools.send({
-    method: 'GET',
-    url: `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`,
-    headers: { 'metadata-flavor': 'Google' },
-    body: null,
-  });
+  const url = `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`;
+  const reply = await getFrom(tools, url, { 'metadata-flavor': 'Google' });
   return readToken(reply, 'the metadata server', tools);
 }
 
@@ -101,15 +98,8 @@ async function serviceAccountToken(
   } catch {
     throw refused('the `private_key` of the service account cannot be read');
   }
-  const reply = await tools.send({
-    method: 'POST',
-    url: address,
-    headers: form,
-    body: new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion,
-    }).toString(),
-  });
+  const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+  const reply = await postForm(tools, address, { grant_type: grant, assertion });
   return readToken(reply, 'Google', tools);
 }
 
@@ -119,18 +109,13 @@ async function externalToken(
   tools: CredentialTools,
 ): Promise<Lasting<string>> {
   const { audience, subject_token_type: type, token_url: address = stsAddress } = document;
-  const reply = await tools.send({
-    method: 'POST',
-    url: String(address),
-    headers: form,
-    body: new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      audience: String(audience),
-      scope,
-      subject_token_type: String(type),
-      subject_token: await subjectToken(document, tools),
-    }).toString(),
+  const reply = await postForm(tools, String(address), {
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    audience: String(audience),
+    scope,
+    subject_token_type: String(type),
+    subject_token: await subjectToken(document, tools),
   });
   const exchanged = readToken(reply, 'Google', tools);
   const { service_account_impersonation_url: url } = document;
@@ -153,15 +138,10 @@ async function subjectToken(document: JsonObject, tools: CredentialTools): Promi
   let text: unknown;
   if (typeof file === 'string') text = await readSecret(tools, file);
   else if (typeof url === 'string') {
-    const sent = objectOf(headers);
-    const reply = await tools.send({
-      method: 'GET',
-      url,
-      headers: Object.fromEntries(
-        Object.entries(sent).map(([name, value]) => [name.toLowerCase(), String(value)]),
-      ),
-      body: null,
-    });
+    const sent = Object.entries(objectOf(headers)).map(
+      ([name, value]) => [name.toLowerCase(), String(value)] as const,
+    );
+    const reply = await getFrom(tools, url, Object.fromEntries(sent));
     if (reply.status !== 200) throw noToken(reply, 'the source of the identity');
     text = reply.body;
   } else throw refused('`credential_source` names neither a `file` nor a `url`');

@@ -10,6 +10,7 @@ import { allowedBetas } from '../../formats/messages/betas.ts';
 import { inputCount } from '../../formats/messages/count-tokens.ts';
 import { unofferedTier } from '../../formats/service-tiers.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { keyHeader } from '../../lib/key-headers.ts';
 import { asCloudBody, cloudBetas, withoutOption } from '../claude-on-clouds.ts';
 import { openCredential } from './credential.ts';
 import { locationOf, modelPath } from './paths.ts';
@@ -61,7 +62,7 @@ export const vertex: HttpProviderKind = {
     ...betasOf(client),
     ...tierHeaders(target?.tier),
     // An express key; a token comes from the credential.
-    ...(apiKey !== null && { 'x-goog-api-key': apiKey }),
+    ...keyHeader('x-goog-api-key', apiKey),
   }),
   readFailure,
   inputCounts: { messages: claudeCount, gemini: geminiCountThere },
