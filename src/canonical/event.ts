@@ -69,12 +69,3 @@ export type UpstreamFailure = {
   /** The provider's credential gave no token or signature: nothing was sent, and `message` says why. */
   readonly isUnauthorized?: boolean;
 };
-
-export type FailedReply = {
-  readonly kind: 'failure';
-  readonly failure: UpstreamFailure;
-  /** The upstream's body: parsed JSON, or text when it is no JSON; null when it did not answer. */
-  readonly body: unknown;
-  /** `false`: not a byte of the request was sent, so it cannot have been processed. */
-  readonly requestSent: boolean;
-};

@@ -1,5 +1,14 @@
 import type { UpstreamFailure } from './event.ts';
 
+export type FailedReply = {
+  readonly kind: 'failure';
+  readonly failure: UpstreamFailure;
+  /** The upstream's body: parsed JSON, or text when it is no JSON; null when it did not answer. */
+  readonly body: unknown;
+  /** `false`: not a byte of the request was sent, so it cannot have been processed. */
+  readonly requestSent: boolean;
+};
+
 /** `what`: a status of HTTP, or what went wrong without one. */
 export function makeFailure(
   what: number | Exclude<UpstreamFailure['kind'], 'status'>,

@@ -1,7 +1,7 @@
 // Shared by all image providers: reads an answer's images by their bytes, and describes failures.
-import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
 import { readVendorError } from '../formats/error-message.ts';
-import { makeFailure } from '../canonical/make-failure.ts';
+import { makeFailure, type FailedReply } from '../canonical/make-failure.ts';
 import { readImage, type ImageBytes } from '../lib/image.ts';
 import type { ImageJobFailed, ImageJobResult } from './image-provider.ts';
 import { wordedFailure } from './worded-failure.ts';

@@ -1,7 +1,8 @@
 // The interface of image providers: one function turns a job into images. Steps in between, such as
 // polling, are the provider's own. The gateway does the HTTP, so that limits and timeouts are the
 // same for all.
-import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import type { FailedReply } from '../canonical/make-failure.ts';
 import type {
   ImageFormat,
   ImageMode,

@@ -1,6 +1,7 @@
 // The interface of HTTP providers: base URL, authentication and quirks as data and small pure
 // functions. The sandbox simulates their hosts.
-import type { FailedReply, UpstreamFailure } from '../canonical/event.ts';
+import type { UpstreamFailure } from '../canonical/event.ts';
+import type { FailedReply } from '../canonical/make-failure.ts';
 import type { UpstreamFormatName } from '../terms/format-name.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import type { ChatKindName } from '../terms/provider-kind.ts';

@@ -1,6 +1,6 @@
 // Makes one call of the chosen upstream, over HTTP or played by the sandbox. Failures have one
 // shape.
-import type { FailedReply } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
 import { playExchange } from '../../providers/registry.ts';

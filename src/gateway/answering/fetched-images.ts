@@ -1,11 +1,10 @@
 // A host in the operator's own network fetches no address of a client: it could reach what clients must
 // not, such as the metadata of a cloud. The gateway fetches the images, under its rules for them.
-import type { FailedReply } from '../../canonical/event.ts';
 import { inlineImages, listUrlMedia, mediaNames } from '../../formats/url-media.ts';
 import type { ImageMemory } from '../../domain/images/fetched-bytes.ts';
 import type { ImageBytes } from '../../lib/image.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import { stopped, unsent } from '../calling/failure.ts';
 import type { ImageFiles } from '../images/image-files.ts';
 import type { ChosenRoute } from '../routing/route.ts';

@@ -1,5 +1,5 @@
 // Calls of a provider's batch API.
-import type { FailedReply } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';

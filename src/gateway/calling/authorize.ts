@@ -1,8 +1,8 @@
 // Gives a call the headers of its provider's credential: a token or a signature.
-import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import { untilAborted } from '../../lib/until-aborted.ts';
 import { CredentialError } from '../../providers/credential.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import { stopped, unsent } from './failure.ts';
 import type { UpstreamCall } from './upstream-call.ts';
 

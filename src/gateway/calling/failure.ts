@@ -1,7 +1,7 @@
 // Translates errors of HTTP and the system into canonical failures. The messages are for the
 // operator.
-import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 
 export const stopped = makeFailure('connection', 'the gateway stopped the request');
 export const overdue: UpstreamFailure = {

@@ -1,5 +1,5 @@
 // Types of a request to an upstream and its reply.
-import type { FailedReply } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { Credential } from '../../providers/credential.ts';
 

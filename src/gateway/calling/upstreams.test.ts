@@ -10,7 +10,7 @@ import { TestClock } from '../../../tests/support/test-clock.ts';
 import { readOwnAnswer } from '../../../tests/support/recordings.ts';
 import { until } from '../../../tests/support/until.ts';
 import * as local from '../../../tests/support/upstream.ts';
-import type { FailedReply } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { createUpstreams } from './upstreams.ts';
 import type { Upstreams } from './upstreams.ts';

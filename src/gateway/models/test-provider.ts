@@ -18,7 +18,7 @@ import { chatProviderKinds } from '../../providers/registry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isChatKind } from '../../terms/provider-kind.ts';
 import { credentialTools } from '../calling/credential-tools.ts';
-import type { FailedReply } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import { accessBy, placeOf } from '../routing/providers.ts';
 import { formatsAt } from '../routing/route.ts';

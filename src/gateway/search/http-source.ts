@@ -1,5 +1,5 @@
 // A search provider as a source of pages: one HTTP call for each page of results needed.
-import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Found, FoundPage, PageSearch, SearchSource } from '../../terms/search-source.ts';
 import type {
   ReadSearch,
@@ -8,7 +8,7 @@ import type {
 } from '../../providers/search-provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { UpstreamProvider, UpstreamTimeouts } from '../calling/upstream-call.ts';
 

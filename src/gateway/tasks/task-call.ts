@@ -1,6 +1,7 @@
 // Sends one request of a model that does not answer conversations, such as an embedding model. What fails
 // throws UpstreamBroken.
-import type { FailedReply, UpstreamFailure } from '../../canonical/event.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
+import type { FailedReply } from '../../canonical/make-failure.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readVendorError } from '../../formats/error-message.ts';

@@ -1,7 +1,6 @@
 // Black Forest Labs: submit a job, poll its state until the image is ready, then fetch the image
 // from the URL in the answer. One image a call. https://docs.bfl.ai/quick_start/generating_images
-import type { FailedReply } from '../../canonical/event.ts';
-import { makeFailure } from '../../canonical/make-failure.ts';
+import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import { objectOf } from '../../lib/json.ts';
 import { keyHeader } from '../../lib/key-headers.ts';
 import {
