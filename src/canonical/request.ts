@@ -25,6 +25,8 @@ export type CanonicalRequest = {
   readonly endUser: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly promptCacheKey: string | null;
+  /** How long OpenAI keeps the prompt, in its words. Left out: as it likes. */
+  readonly promptCacheRetention?: string;
   /** How long the text of the answer should be. */
   readonly verbosity?: Verbosity;
   /** The last message is the beginning of the answer, which goes on from there: Messages' prefill. */

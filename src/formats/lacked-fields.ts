@@ -10,6 +10,7 @@ export function lackedFields(request: CanonicalRequest, names: string): string[]
     user: request.endUser,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
+    prompt_cache_retention: request.promptCacheRetention,
     verbosity: request.verbosity,
   };
   return names.split(' ').filter((name) => (values[name] ?? null) !== null);

@@ -34,6 +34,8 @@ const drawn = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO
 const cells: readonly Cell[] = [
   ['chat', { top_k: 5 }, 'R ignored:top_k'],
   ['chat', { frequency_penalty: 1 }, 'RMG ignored:frequency_penalty'],
+  ['chat', { prompt_cache_retention: '24h' }, 'R carried; MG ignored:prompt_cache_retention'],
+  ['responses', { prompt_cache_retention: '24h' }, 'CMG ignored:prompt_cache_retention'],
   ['chat', { seed: 7 }, 'RM ignored:seed; G carried'],
   ['chat', { stop: ['', ''] }, 'RCMG carried'],
   ['chat', { stop: ['a', ' \n'] }, 'RM emulated:stop; CG carried'],

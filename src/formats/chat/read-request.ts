@@ -38,6 +38,9 @@ export function readRequest(
     endUser: request.user ?? request.safety_identifier ?? null,
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
+    ...(request.prompt_cache_retention && {
+      promptCacheRetention: request.prompt_cache_retention,
+    }),
     ...(request.verbosity ? { verbosity: request.verbosity } : null),
     ...(isBegun(request.messages.at(-1)) && { isPrefilled: true }),
   };
@@ -74,7 +77,7 @@ const readFields = new Set(
   (
     'model messages max_tokens max_completion_tokens temperature top_p top_k stream stream_options n stop tools tool_choice ' +
     'parallel_tool_calls response_format reasoning_effort frequency_penalty presence_penalty seed user safety_identifier ' +
-    'prompt_cache_key verbosity metadata modalities service_tier logprobs top_logprobs logit_bias functions function_call'
+    'prompt_cache_key prompt_cache_retention verbosity metadata modalities service_tier logprobs top_logprobs logit_bias functions function_call'
   ).split(' '),
 );
 

@@ -136,6 +136,7 @@ export const RequestSchema = Type.Object({
   user: optional(Type.String()),
   safety_identifier: optional(Type.String()),
   prompt_cache_key: optional(Type.String()),
+  prompt_cache_retention: optional(Type.String()),
   verbosity: optional(Type.Enum(['low', 'medium', 'high'])),
   metadata: optional(Type.Record(Type.String(), Type.String())),
   store: optional(Type.Boolean()),

@@ -199,11 +199,13 @@ function writeOpenAiFields(
   target: UpstreamTarget,
   ignored: Set<string>,
 ): JsonObject {
-  const { endUser, promptCacheKey, verbosity } = request;
+  const { endUser, promptCacheKey, promptCacheRetention, verbosity } = request;
   const fields: Record<string, string> = {};
   if (endUser !== null) fields[target.isOpenAi ? 'safety_identifier' : 'user'] = endUser;
   if (promptCacheKey !== null && target.isOpenAi) fields.prompt_cache_key = promptCacheKey;
   if (promptCacheKey !== null && !target.isOpenAi) ignored.add('prompt_cache_key');
+  if (promptCacheRetention && target.isOpenAi) fields.prompt_cache_retention = promptCacheRetention;
+  else if (promptCacheRetention) ignored.add('prompt_cache_retention');
   if (verbosity && target.isOpenAi && takesVerbosity(target.model)) fields.verbosity = verbosity;
   else if (verbosity) ignored.add('verbosity');
   return fields;

@@ -54,7 +54,7 @@ export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): U
 
 /** Converse has no field for them. */
 const unknownHere =
-  'seed frequency_penalty presence_penalty user metadata prompt_cache_key verbosity';
+  'seed frequency_penalty presence_penalty user metadata prompt_cache_key prompt_cache_retention verbosity';
 
 const stopSequencesMax = 4;
 

@@ -21,7 +21,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   const traits = modelTraits(target.model);
   const ignored = new Set([
     ...ignoredOfTools(request),
-    ...lackedFields(request, 'user metadata prompt_cache_key verbosity'),
+    ...lackedFields(request, 'user metadata prompt_cache_key prompt_cache_retention verbosity'),
   ]);
   if (hasCacheMarks(request)) ignored.add('cache_control');
   const emulated = emulatedOf(request, traits);

@@ -64,7 +64,8 @@ export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): U
 }
 
 /** Messages has no field for them. */
-const unknownHere = 'seed frequency_penalty presence_penalty metadata verbosity';
+const unknownHere =
+  'seed frequency_penalty presence_penalty metadata verbosity prompt_cache_retention';
 
 /** Throws ApiError `invalid_request` for a tier that Anthropic has not. */
 export function speedField({ tier }: UpstreamTarget): JsonObject {

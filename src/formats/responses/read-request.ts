@@ -52,6 +52,9 @@ export function readRequest(
     endUser: request.safety_identifier ?? request.user ?? null,
     metadata: request.metadata ?? null,
     promptCacheKey: request.prompt_cache_key ?? null,
+    ...(request.prompt_cache_retention && {
+      promptCacheRetention: request.prompt_cache_retention,
+    }),
     ...(request.text?.verbosity ? { verbosity: request.text.verbosity } : {}),
   };
 }
@@ -63,7 +66,7 @@ export function readRequest(
 const readFields = new Set(
   (
     'model input instructions stream max_output_tokens temperature top_p tools tool_choice parallel_tool_calls reasoning text ' +
-    'metadata user safety_identifier include service_tier prompt_cache_key top_logprobs generate'
+    'metadata user safety_identifier include service_tier prompt_cache_key prompt_cache_retention top_logprobs generate'
   ).split(' '),
 );
 

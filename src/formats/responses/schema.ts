@@ -172,6 +172,7 @@ export const RequestSchema = Type.Object({
   include: optional(Type.Array(Type.String())),
   service_tier: optional(Type.String()),
   prompt_cache_key: optional(Type.String()),
+  prompt_cache_retention: optional(Type.String()),
   top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
 });
 

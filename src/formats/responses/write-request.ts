@@ -54,6 +54,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     safety_identifier: request.endUser,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
+    prompt_cache_retention: request.promptCacheRetention ?? null,
     ...tierField(target),
   });
   if (request.verbosity && !verbosity) ignored.push('verbosity');
