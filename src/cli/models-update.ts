@@ -6,8 +6,8 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readBuiltInCatalog } from '../domain/catalog/load-catalog.ts';
 import { compareWithSource, type Comparison } from '../domain/catalog/price-sources/compare.ts';
-import { genaiPricesFrom } from '../domain/catalog/price-sources/genai-prices.ts';
-import { readSource } from '../domain/catalog/price-sources/read-source.ts';
+import { genaiPricesFrom, readGenaiPrices } from '../domain/catalog/price-sources/genai-prices.ts';
+import { readLitellm } from '../domain/catalog/price-sources/litellm.ts';
 import type { PriceSource } from '../domain/catalog/price-sources/source.ts';
 import { systemClock } from '../lib/clock.ts';
 import { isObject, parseJson } from '../lib/json.ts';
@@ -61,7 +61,8 @@ function readFile(path: string, nowMs: number): PriceSource {
   if (statSync(path).size > fileBytesMax)
     throw new CommandFailed(`${path} is larger than ${fileBytesMax / 1024 / 1024} MB`);
   const parsed = parseJson(readFileSync(path));
-  const source = parsed.ok ? readSource(parsed.value, { nowMs }) : null;
+  const list = parsed.ok ? parsed.value : null;
+  const source = readLitellm(list) ?? readGenaiPrices(list, { nowMs });
   if (!source) throw new CommandFailed(`${path} ${notAPriceList}`);
   return source;
 }

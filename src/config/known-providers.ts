@@ -399,8 +399,9 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
 /** The gateway's own provider, used by test keys. */
 export const reservedProviderName = 'sandbox';
 
-export function isProviderName(name: string): boolean {
-  return Object.hasOwn(knownProviders, name);
+/** Returns undefined for any other name, such as `constructor`. */
+export function knownProviderOf(name: string): KnownProvider | undefined {
+  return Object.hasOwn(knownProviders, name) ? knownProviders[name] : undefined;
 }
 
 /**
@@ -411,7 +412,8 @@ export function findKnownProvider(
   name: string,
   { kind, base_url }: { readonly kind: ProviderKindName; readonly base_url: string },
 ): KnownProvider | undefined {
-  if (isProviderName(name) && knownProviders[name]!.kind === kind) return knownProviders[name];
+  const own = knownProviderOf(name);
+  if (own?.kind === kind) return own;
   const host = URL.parse(base_url)?.host;
   const ofHost = Object.values(knownProviders).find(
     ({ baseUrl: usual }) => typeof usual === 'string' && URL.parse(usual)?.host === host,
@@ -427,7 +429,7 @@ export function kindOfProvider(
   providers: Readonly<Record<string, { readonly kind?: ProviderKindName | undefined }>>,
   name: string,
 ): ProviderKindName | undefined {
-  return providers[name]?.kind ?? knownProviders[name]?.kind;
+  return providers[name]?.kind ?? knownProviderOf(name)?.kind;
 }
 
 /** Returns the names of a provider and of its further credentials, which are entries of their own. */

@@ -4,7 +4,7 @@ import { formatsOfKind, isChatKind, type ProviderKindName } from '../terms/provi
 import type { FieldPath } from './config-error.ts';
 import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
-import { isProviderName, kindOfProvider, knownProviders } from './known-providers.ts';
+import { kindOfProvider, knownProviderOf, knownProviders } from './known-providers.ts';
 import { pricesOf, type ModelEntry, type PriceEntry, type RouteEntry } from './model-schema.ts';
 
 /**
@@ -53,7 +53,7 @@ export function kindOfRoute(
   route: { readonly provider: string; readonly path: FieldPath; readonly usual: readonly string[] },
 ): ProviderKindName | undefined {
   const { provider, path, usual } = route;
-  if (Object.hasOwn(providers, provider) || isProviderName(provider))
+  if (Object.hasOwn(providers, provider) || knownProviderOf(provider))
     return kindOfProvider(providers, provider);
   throw faultAt([...path, 'provider'], {
     problem: `must be the name of a provider; got ${JSON.stringify(provider)}`,

@@ -4,7 +4,12 @@ import { isObject } from '../lib/json.ts';
 import { machineKey, providerKindNames } from '../terms/provider-kind.ts';
 import { ConfigError } from './config-error.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import { knownProviders, reservedProviderName, type KnownProvider } from './known-providers.ts';
+import {
+  knownProviderOf,
+  knownProviders,
+  reservedProviderName,
+  type KnownProvider,
+} from './known-providers.ts';
 import type { ToolPricesEntry } from './model-schema.ts';
 import { checkDecimals } from './decimals.ts';
 import { ofCalls } from './models.ts';
@@ -80,7 +85,7 @@ export function checkSavedAddresses(
       fieldsOf(saved.providers, owner)['base_url'] !== undefined &&
       fieldsOf(written['providers'], owner)['base_url'] === undefined;
     if (!isAddressSaved || key === null) continue;
-    const variable = knownOf(name)?.keyVariable ?? null;
+    const variable = knownProviderOf(name)?.keyVariable ?? null;
     const savedKey = fieldsOf(saved.providers, name)['api_key'];
     const isKeySaved =
       savedKey !== undefined &&
@@ -256,7 +261,7 @@ function furtherCredential(
 }
 
 function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderConfig['kind'] {
-  const kind = entry.kind ?? knownOf(name)?.kind ?? kindOfMain(values, entry);
+  const kind = entry.kind ?? knownProviderOf(name)?.kind ?? kindOfMain(values, entry);
   if (kind) return kind;
   throw values.faultAt(['providers', name, 'kind'], {
     problem: `is required: ${providerKindNames.map((word) => `\`${word}\``).join(', ')}`,
@@ -269,7 +274,7 @@ function kindOfMain(
   { fields }: FieldValues,
   { credential_of: of }: ProviderEntry,
 ): ProviderConfig['kind'] | undefined {
-  return of === undefined ? undefined : (fields.providers[of]?.kind ?? knownOf(of)?.kind);
+  return of === undefined ? undefined : (fields.providers[of]?.kind ?? knownProviderOf(of)?.kind);
 }
 
 function toolPricesOf(
@@ -289,16 +294,16 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   const { values, env, name } = completion;
   const kind = kindOf(completion, entry);
   const path = ['providers', name, 'base_url'];
-  const known = knownOf(name);
+  const known = knownProviderOf(name);
   const fromVariable = known?.kind === kind ? addressFrom(env, known) : undefined;
   if (fromVariable !== undefined) return fromVariable;
   if (entry.base_url !== undefined) {
-    const address = withoutSlash(entry.base_url);
+    const address = withoutTrailing(entry.base_url, '/');
     const fault = addressFault(kind, address);
     if (fault) throw values.faultAt(path, fault);
     return address;
   }
-  const usualOf = known?.kind === kind ? known : knownOf(kind);
+  const usualOf = known?.kind === kind ? known : knownProviderOf(kind);
   const usual = usualOf && usualAddressOf(usualOf, placeOf(completion, entry));
   if (usual) return usual;
   // That of its provider follows.
@@ -341,7 +346,7 @@ function addressFault(
 }
 
 function placeOf(completion: Completion, entry: ProviderEntry): Place {
-  const known = knownOf(kindOf(completion, entry));
+  const known = knownProviderOf(kindOf(completion, entry));
   const usual = known ? placeFrom(completion.env, known) : usualSettings;
   return { region: entry.region ?? usual.region, project: entry.project ?? usual.project };
 }
@@ -353,14 +358,10 @@ function addressFrom(
 ): string | undefined {
   const given = addressVariable === undefined ? undefined : env[addressVariable];
   if (addressVariable === undefined || !given) return undefined;
-  const address = withoutSlash(given);
+  const address = withoutTrailing(given, '/');
   const fault = addressFault(kind, address);
   if (fault === null) return address;
   throw new ConfigError({ field: addressVariable, ...fault });
-}
-
-function withoutSlash(address: string): string {
-  return withoutTrailing(address, '/');
 }
 
 /**
@@ -370,7 +371,7 @@ function withoutSlash(address: string): string {
  */
 function keyOf({ values, env, name }: Completion, entry: ProviderEntry): string | undefined {
   if (values.unsetKeys.has(name)) return undefined;
-  const known = knownOf(name);
+  const known = knownProviderOf(name);
   const usual = keyFrom(env, known?.keyVariable ?? null);
   if (entry.api_key !== undefined) {
     return entry.api_key === noKey || values.expandedKeys.has(name)
@@ -421,7 +422,3 @@ const unsendable = {
     'must be a key of visible ASCII characters without quotes around it; got something else (not shown, it is a secret)',
   remedy: 'Check it for spaces, line breaks and quotes that were copied along.',
 } as const;
-
-function knownOf(name: string): (typeof knownProviders)[string] | undefined {
-  return Object.hasOwn(knownProviders, name) ? knownProviders[name] : undefined;
-}

@@ -4,7 +4,7 @@ import { isSearchKind, searchKindNames } from '../terms/provider-kind.ts';
 import type { FieldPath } from './config-error.ts';
 import { checkDecimals } from './decimals.ts';
 import type { FieldValues } from './field-values.ts';
-import { knownProviders } from './known-providers.ts';
+import { knownProviderOf, knownProviders } from './known-providers.ts';
 import type { Config, ProviderConfig } from './schema.ts';
 
 type Providers = Readonly<Record<string, ProviderConfig>>;
@@ -57,8 +57,7 @@ function checkName(
   { name, path }: { readonly name: string; readonly path: FieldPath },
 ): void {
   const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
-  const known = Object.hasOwn(knownProviders, name) ? knownProviders[name] : undefined;
-  const kind = provider?.kind ?? known?.kind;
+  const kind = provider?.kind ?? knownProviderOf(name)?.kind;
   if (!kind || !isSearchKind(kind)) {
     throw faultAt(path, {
       problem: `must be the name of a provider that searches the web; got ${JSON.stringify(name)}`,

@@ -21,8 +21,7 @@ import { dirname, join } from 'node:path';
 import { describeFolderFault } from '../lib/folder-fault.ts';
 import { createSecret, type Secret, type Secrets } from '../lib/secrets.ts';
 import { ConfigError } from './config-error.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './field-values.ts';
 
 const secretCharactersMin = 32;
 const currentName = 'TOLLGATE_SECRET';

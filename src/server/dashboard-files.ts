@@ -79,7 +79,7 @@ export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
 }
 
 /** `/v1` covers `/v1`, `/v1?x` and `/v1/models`, but not `/v1beta`. */
-function isAtOrBelow(path: string, url: string): boolean {
+export function isAtOrBelow(path: string, url: string): boolean {
   return url.startsWith(path) && ['/', '?', undefined].includes(url[path.length]);
 }
 

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { isGooglePath } from '../formats/registry.ts';
+import { isAtOrBelow } from './dashboard-files.ts';
 import type { Route } from './route.ts';
 import { methodsAt } from './routes.ts';
 
@@ -131,13 +132,9 @@ export function unknownEndpoint(
 
 function insteadOf(path: string): string {
   if (isGooglePath(path)) return googleAdvice.find(([part]) => part.test(path))![1];
-  const known = advice.find(([start]) => isAtOrBelow(path, start));
+  const known = advice.find(([start]) => isAtOrBelow(start, path));
   if (known) return known[1];
-  const prefixless = belowV1.find((start) => isAtOrBelow(path, start));
+  const prefixless = belowV1.find((start) => isAtOrBelow(start, path));
   if (prefixless) return `The API lives under /v1: ask for /v1${prefixless}.`;
   return 'The API lives under /v1; see GET /v1/models, and the documentation at /docs.';
-}
-
-function isAtOrBelow(path: string, start: string): boolean {
-  return path === start || path.startsWith(`${start}/`);
 }

@@ -76,23 +76,16 @@ export class LiveConfig {
   /** Resolves when what is saved now is applied, or refused and logged. */
   look(): Promise<void> {
     return this.#inTurn(async () => {
-      const { database, secrets } = this.#options;
-      const numbers = await readSettingsNumbers(database.read);
+      const numbers = await readSettingsNumbers(this.#options.database.read);
       if (numbers.newest === this.#seen.newest) return;
-      const { version, settings } = (await readSettings(database.read, secrets))!;
-      const rereads = numbers.reread > this.#seen.reread;
+      await this.#use({ rereads: numbers.reread > this.#seen.reread });
       this.#seen = numbers;
-      await this.#use(version, settings, rereads);
     });
   }
 
   /** Reads the file again. */
   reread(): Promise<void> {
-    return this.#inTurn(async () => {
-      const { database, secrets } = this.#options;
-      const { version, settings } = (await readSettings(database.read, secrets))!;
-      await this.#use(version, settings, true);
-    });
+    return this.#inTurn(() => this.#use({ rereads: true }));
   }
 
   /** Returns the configuration with settings that are not saved yet, or what is wrong with them. */
@@ -116,8 +109,10 @@ export class LiveConfig {
     };
   }
 
-  async #use(version: number, settings: SavedSettings, rereads: boolean): Promise<void> {
-    const { reader, log } = this.#options;
+  /** Throws when the saved settings cannot be read. */
+  async #use({ rereads }: { readonly rereads: boolean }): Promise<void> {
+    const { reader, log, database, secrets } = this.#options;
+    const { version, settings } = (await readSettings(database.read, secrets))!;
     try {
       const read = rereads ? reader.rereadFile(settings, loadCatalog) : reader.withSaved(settings);
       loadCatalog(read);

@@ -279,13 +279,7 @@ export class BatchStore {
 
   /** Returns true when our own queue still has lines of it. */
   async hasOwnLines(id: string): Promise<boolean> {
-    const waiting = this.#database.read
-      .selectFrom('batch_lines')
-      .select('line')
-      .where('batch_id', '=', id)
-      .where('outcome', 'is', null)
-      .where('sent_id', 'is', null)
-      .limit(1);
+    const waiting = this.#waitingOf(id).where('sent_id', 'is', null);
     return (await waiting.executeTakeFirst()) !== undefined;
   }
 
@@ -296,13 +290,7 @@ export class BatchStore {
 
   /** Ends a batch of which every line has an outcome. Returns false when one has none. */
   async endIfDone(id: string, nowMs: number): Promise<boolean> {
-    const waiting = this.#database.read
-      .selectFrom('batch_lines')
-      .select('line')
-      .where('batch_id', '=', id)
-      .where('outcome', 'is', null)
-      .limit(1);
-    if (await waiting.executeTakeFirst()) return false;
+    if (await this.#waitingOf(id).executeTakeFirst()) return false;
     const counts = JSON.stringify({ ...(await this.#count(id)), costMicros: await this.#cost(id) });
     await this.#database.write
       .updateTable('batches')
@@ -311,6 +299,15 @@ export class BatchStore {
       .where('state', 'in', ['running', 'cancelling'])
       .execute();
     return true;
+  }
+
+  #waitingOf(id: string) {
+    return this.#database.read
+      .selectFrom('batch_lines')
+      .select('line')
+      .where('batch_id', '=', id)
+      .where('outcome', 'is', null)
+      .limit(1);
   }
 
   async countsOf({ id, counts }: Batch): Promise<Counts> {

@@ -85,11 +85,10 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
   return {
     createCheckout: async (request) => {
       const stripe = await load();
-      const { id, url } = await stripe.checkout.sessions.create(checkoutParameters(request), {
-        idempotencyKey: request.topUpId,
-      });
-      if (url === null) throw new Error('Stripe made a checkout without an address');
-      return { id, url };
+      const parameters = checkoutParameters(request);
+      return withAddress(
+        await stripe.checkout.sessions.create(parameters, { idempotencyKey: request.topUpId }),
+      );
     },
     createCardCheckout: async ({ accountId, email, customerId, ...urls }) => {
       const { checkout } = await load();
@@ -104,10 +103,9 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
         });
       const known =
         customerId === null ? null : await unlessMissing(() => create({ customer: customerId }));
-      const { id, url } =
-        known ?? (await create({ customer_creation: 'always', customer_email: email }));
-      if (url === null) throw new Error('Stripe made a checkout without an address');
-      return { id, url };
+      return withAddress(
+        known ?? (await create({ customer_creation: 'always', customer_email: email })),
+      );
     },
     readSavedCard: async (checkoutId) => {
       const stripe = await load();
@@ -154,6 +152,11 @@ export function createStripeClient(settings: StripeSettings, server: string | nu
       }
     },
   };
+}
+
+function withAddress({ id, url }: Stripe.Checkout.Session) {
+  if (url === null) throw new Error('Stripe made a checkout without an address');
+  return { id, url };
 }
 
 /** Returns null when Stripe does not know an id: it was deleted there, or is of another mode. */

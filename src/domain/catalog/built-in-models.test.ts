@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { isProviderName } from '../../config/known-providers.ts';
+import { knownProviderOf } from '../../config/known-providers.ts';
 import { loadConfig } from '../../config/load.ts';
 import {
   ModelEntry,
@@ -58,7 +58,7 @@ describe('every built-in model', () => {
     });
 
     test(`${id} runs at known providers at exact prices above zero`, () => {
-      assert(entry.routes && entry.routes.every(({ provider }) => isProviderName(provider)));
+      assert(entry.routes && entry.routes.every(({ provider }) => knownProviderOf(provider)));
       const prices = pricesOf(entry)
         .flatMap(priceSetsOf)
         .flatMap((price) => [price, ...(price.tiers ?? [])]);

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, opendir, readdir, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { dayOf, isDay, newImageId, parseImageId } from './image-id.ts';
+import { dayFolderOf, isDayFolder, newImageId, parseImageId } from './image-id.ts';
 import type { ImageStore, ImageStoreOptions } from './image-store.ts';
 
 type LocalStoreOptions = ImageStoreOptions & {
@@ -18,13 +18,16 @@ export function openLocalStore({ folder, keepSeconds, clock }: LocalStoreOptions
   const locate = (id: string) => {
     const parts = parseImageId(id);
     if (parts === null || parts.expiresAtSeconds <= nowSeconds()) return null;
-    return { mediaType: parts.mediaType, path: join(folder, dayOf(parts.expiresAtSeconds), id) };
+    return {
+      mediaType: parts.mediaType,
+      path: join(folder, dayFolderOf(parts.expiresAtSeconds), id),
+    };
   };
   return {
     put: async ({ bytes, mediaType }) => {
       const expiresAtSeconds = nowSeconds() + keepSeconds;
       const id = newImageId({ expiresAtSeconds, mediaType });
-      await writeWhole(join(folder, dayOf(expiresAtSeconds)), id, bytes);
+      await writeWhole(join(folder, dayFolderOf(expiresAtSeconds)), id, bytes);
       return { id, expiresAtSeconds };
     },
     find: async (id) => {
@@ -39,9 +42,9 @@ export function openLocalStore({ folder, keepSeconds, clock }: LocalStoreOptions
       return (await unlessMissing(once(stream, 'open'))) ? stream : null;
     },
     removeExpired: async (signal) => {
-      const today = dayOf(nowSeconds());
+      const today = dayFolderOf(nowSeconds());
       const days = (await unlessMissing(readdir(folder))) ?? [];
-      for (const day of days.filter((name) => isDay(name) && name < today))
+      for (const day of days.filter((name) => isDayFolder(name) && name < today))
         await removeDay(join(folder, day), signal);
     },
     close: async () => {},

@@ -2,7 +2,7 @@
 // of expiry>/<id>`. Only keys in our own format are ever read or removed.
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { dayOf, isDay, newImageId, parseImageId } from './image-id.ts';
+import { dayFolderOf, isDayFolder, newImageId, parseImageId } from './image-id.ts';
 import type { ByteRange, ImageStore, ImageStoreOptions } from './image-store.ts';
 import { openBucket, type Bucket, type BucketRequests } from './s3-requests.ts';
 
@@ -26,13 +26,16 @@ export function openS3Store({
   const locate = (id: string) => {
     const parts = parseImageId(id);
     if (parts === null || parts.expiresAtSeconds <= nowSeconds()) return null;
-    return { mediaType: parts.mediaType, key: `${prefix}${dayOf(parts.expiresAtSeconds)}/${id}` };
+    return {
+      mediaType: parts.mediaType,
+      key: `${prefix}${dayFolderOf(parts.expiresAtSeconds)}/${id}`,
+    };
   };
   return {
     put: async ({ bytes, mediaType }) => {
       const expiresAtSeconds = nowSeconds() + keepSeconds;
       const id = newImageId({ expiresAtSeconds, mediaType });
-      const key = `${prefix}${dayOf(expiresAtSeconds)}/${id}`;
+      const key = `${prefix}${dayFolderOf(expiresAtSeconds)}/${id}`;
       const headers = { 'content-type': mediaType, 'content-length': String(bytes.length) };
       await requests.sendForText({ method: 'PUT', key, headers, body: bytes });
       return { id, expiresAtSeconds };
@@ -55,7 +58,7 @@ export function openS3Store({
       return location && readObject(requests, location.key, range);
     },
     removeExpired: async (signal) => {
-      const today = dayOf(nowSeconds());
+      const today = dayFolderOf(nowSeconds());
       for (const day of await listDays(requests, prefix)) {
         if (day < today) await removeDay(requests, `${prefix}${day}/`, signal);
       }
@@ -96,7 +99,7 @@ async function listDays(requests: BucketRequests, prefix: string): Promise<strin
   const folders = [...listing.matchAll(/<CommonPrefixes>\s*<Prefix>([^<]*)<\/Prefix>/g)].map(
     ([, folder]) => folder!,
   );
-  return folders.map((folder) => folder.slice(0, -1).split('/').at(-1)!).filter(isDay);
+  return folders.map((folder) => folder.slice(0, -1).split('/').at(-1)!).filter(isDayFolder);
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   savedFieldsIn,
   type SavedSettings,
 } from '../../config/saved-settings.ts';
-import { knownProviders } from '../../config/known-providers.ts';
+import { knownProviderOf } from '../../config/known-providers.ts';
 import { isCredential } from './settings.ts';
 
 /**
@@ -27,8 +27,8 @@ export function exportSettings(
 }
 
 function variableOf(provider: string): string {
-  const known = Object.hasOwn(knownProviders, provider) ? knownProviders[provider] : undefined;
-  return known?.keyVariable ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`;
+  const { keyVariable } = knownProviderOf(provider) ?? {};
+  return keyVariable ?? `${provider.toUpperCase().replaceAll('-', '_')}_API_KEY`;
 }
 
 /** Saved text refers to no variables, so a `${` in it is escaped. */

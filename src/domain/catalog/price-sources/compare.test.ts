@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelEntry } from '../../../config/model-schema.ts';
 import { compareWithSource, type Proposal } from './compare.ts';
-import { readSource } from './read-source.ts';
+import { readGenaiPrices } from './genai-prices.ts';
+import { readLitellm } from './litellm.ts';
 
 const nowMs = Date.parse('2026-11-23T12:00:00Z');
 
@@ -56,7 +57,7 @@ const inLitellm = (change: object) => ({ 'big-1': { ...litellmEntry, ...change }
 const inGenai = (change: object) => [{ id: 'openai', models: [{ ...genaiModel, ...change }] }];
 
 function compare(list: unknown, models = [ours]) {
-  const source = readSource(list, { nowMs });
+  const source = readLitellm(list) ?? readGenaiPrices(list, { nowMs });
   assert(source);
   return compareWithSource(models, source, { nowMs });
 }
@@ -327,7 +328,7 @@ test('text, negative numbers and nonsense count as missing', () => {
 
 test('anything else is not a price list', () => {
   for (const value of [null, 7, 'text', [], {}, [{}], { models: [] }, { a: { b: 1 } }])
-    assert.equal(readSource(value, { nowMs }), null);
+    assert.deepEqual([readLitellm(value), readGenaiPrices(value, { nowMs })], [null, null]);
 });
 
 test('prices of service tiers and hours are proposed and compared', () => {
