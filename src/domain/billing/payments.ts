@@ -6,6 +6,7 @@ import { sql, type Selectable, type SqlBool, type Transaction } from 'kysely';
 import { contains } from '../../db/contains.ts';
 import type { Database } from '../../db/database.ts';
 import type { Db, Tables } from '../../db/schema.ts';
+import type { Place } from '../../db/search-steps.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Micros, micros, zeroMicros } from '../../lib/money.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
@@ -229,8 +230,6 @@ export async function listProblems(read: Db, limit: number): Promise<PaymentList
     .execute();
   return rows.map(toListing);
 }
-
-type Place = { readonly createdAtMs: number; readonly id: string };
 
 type PaymentSearch = {
   /** The whole id of a payment or of its account, or a part of the account's name. */

@@ -96,7 +96,7 @@ export function freeToolsOf(prices: ToolPricesEntry = {}): string[] {
   return Object.entries(prices).flatMap(([name, price]) => (price === 0 ? [name] : []));
 }
 
-const tokenBuckets = [
+export const tokenBuckets = [
   'input',
   'output',
   'cache_read',

@@ -1,12 +1,12 @@
 // An account's batches, of OpenAI's and Anthropic's forms.
 import { Type } from 'typebox';
 import { batchStatuses } from '../../terms/batch.ts';
-import { closed, Mode, ModeFilter, orNull } from './common.ts';
+import { closed, Mode, ModeFilter, Named, orNull } from './common.ts';
 import { endpoint } from './endpoint.ts';
 
 const Batch = closed({
   id: Type.String(),
-  key: closed({ id: Type.String(), name: Type.String() }),
+  key: Named,
   mode: Mode,
   endpoint: Type.String({ description: 'The path that its lines call.' }),
   status: Type.Enum([...batchStatuses], {

@@ -21,6 +21,9 @@ export const UtcDay = Type.String({
 export const Email = Type.String({ maxLength: 254 });
 export const Password = Type.String({ maxLength: 1_000 });
 
+/** A thing with the name that people know it by. */
+export const Named = closed({ id: Type.String(), name: Type.String() });
+
 /** Roles in an account, in rising order of rights. */
 export const RoleName = Type.Enum(['viewer', 'member', 'admin', 'owner']);
 

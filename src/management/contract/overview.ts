@@ -1,6 +1,6 @@
 // An account at a glance: its money and its last errors. Figures of days are in analytics.ts.
 import { Type } from 'typebox';
-import { closed, orNull, Mode } from './common.ts';
+import { closed, Mode, Named, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 export const RecentError = closed({
@@ -9,7 +9,7 @@ export const RecentError = closed({
   code: Type.String(),
   path: Type.String({ description: '`/v1/chat/completions`' }),
   model: orNull(Type.String(), 'null: it failed before its model was known.'),
-  key: closed({ id: Type.String(), name: Type.String() }),
+  key: Named,
 });
 export type RecentError = Output<typeof RecentError>;
 

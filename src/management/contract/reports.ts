@@ -1,6 +1,6 @@
 // What the service earned and cost, and what needs the operator's attention.
 import { Type } from 'typebox';
-import { AccountFilter, closed, Mode, ModeFilter, orNull, UtcDay } from './common.ts';
+import { AccountFilter, closed, Mode, ModeFilter, Named, orNull, UtcDay } from './common.ts';
 import { endpoint } from './endpoint.ts';
 import { Day, UsageFilters, UsageRecord } from './usage.ts';
 
@@ -12,8 +12,6 @@ const reportSums = {
   failed_micros: Type.Integer(),
   margin_micros: Type.Integer({ description: 'Revenue minus cost and failed requests.' }),
 };
-
-const Account = closed({ id: Type.String(), name: Type.String() });
 
 const ReportRow = closed({
   id: Type.String({
@@ -68,7 +66,7 @@ const Attention = closed({
   ),
   low_balances: Type.Array(
     closed({
-      account: Account,
+      account: Named,
       available_micros: Type.Integer(),
       daily_micros: Type.Integer(),
       days_left: Type.Integer(),
@@ -118,7 +116,7 @@ export const reportsEndpoints = {
     output: closed({
       data: Type.Array(
         closed({
-          account: Account,
+          account: Named,
           revenue_micros: Type.Integer({ description: 'The revenue of these days.' }),
           before_micros: Type.Integer({ description: 'The revenue of the days before.' }),
         }),

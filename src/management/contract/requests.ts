@@ -1,6 +1,6 @@
 // The history of requests: charged, repeated, refused and failed ones in one list.
 import { Type } from 'typebox';
-import { closed, Mode, orNull } from './common.ts';
+import { closed, Mode, Named, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { UsageDetail, UsageFilters } from './usage.ts';
 
@@ -15,11 +15,8 @@ const RequestFilters = {
 export const RequestRecord = closed({
   request_id: Type.String(),
   created_at: Type.String(),
-  key: closed({ id: Type.String(), name: Type.String() }),
-  model: orNull(
-    closed({ id: Type.String(), name: Type.String() }),
-    'null: it failed before its model was known.',
-  ),
+  key: Named,
+  model: orNull(Named, 'null: it failed before its model was known.'),
   endpoint: Type.String({ description: 'One of `endpointNames`, or the path of another route.' }),
   outcome: Type.Enum([...requestOutcomes]),
   code: orNull(Type.String(), 'The error code; null: it did not fail.'),

@@ -1,7 +1,7 @@
 // The search of the command palette. A member finds what its account's pages show, an operator also
 // accounts and users.
 import { Type } from 'typebox';
-import { closed, Mode } from './common.ts';
+import { closed, Mode, Named } from './common.ts';
 import { endpoint } from './endpoint.ts';
 import { KeyState } from './keys.ts';
 import { requestOutcomes } from './requests.ts';
@@ -14,7 +14,6 @@ const FoundRequest = {
   created_at: Type.String(),
   outcome: Type.Enum([...requestOutcomes]),
 };
-const Account = closed({ id: Type.String(), name: Type.String() });
 
 export const searchEndpoints = {
   'GET /accounts/:account/search': endpoint({
@@ -33,7 +32,7 @@ export const searchEndpoints = {
           state: KeyState,
         }),
       ),
-      models: Type.Array(closed({ id: Type.String(), name: Type.String() })),
+      models: Type.Array(Named),
     }),
   }),
   'GET /operator/search': endpoint({
@@ -42,8 +41,8 @@ export const searchEndpoints = {
     note: 'By a part of the name or e-mail address, or by id; requests by their whole id. A few of each.',
     query: Type.Object({ q: SearchText }),
     output: closed({
-      requests: Type.Array(closed({ ...FoundRequest, account: Account })),
-      accounts: Type.Array(Account),
+      requests: Type.Array(closed({ ...FoundRequest, account: Named })),
+      accounts: Type.Array(Named),
       users: Type.Array(closed({ id: Type.String(), name: Type.String(), email: Type.String() })),
     }),
   }),

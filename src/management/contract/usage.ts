@@ -2,7 +2,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { endpointNames } from '../../terms/charged-endpoints.ts';
 import { missReasons } from '../../terms/prompt-cache.ts';
-import { closed, orNull, Mode } from './common.ts';
+import { closed, Mode, Named, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 
 /** A UTC day, such as `2026-11-21`. */
@@ -43,8 +43,8 @@ export const UsageRecord = closed({
   request_id: Type.String(),
   created_at: Type.String(),
   mode: Mode,
-  key: closed({ id: Type.String(), name: Type.String() }),
-  model: closed({ id: Type.String(), name: Type.String() }),
+  key: Named,
+  model: Named,
   endpoint: Type.String({ description: 'One of `endpointNames`.' }),
   outcome: Type.Enum(['complete', 'cut-off']),
   streamed: Type.Boolean(),

@@ -207,12 +207,10 @@ function oneMore({ limit, cursor }: Place) {
   return { after: cursor, limit: limit + 1 };
 }
 
-type Group = 'day' | 'account' | 'key' | 'model';
-
 /** Reads the daily sums, not the charges: a whole year delays no other request. */
 async function readSums(
   db: Parameters<typeof sumDays>[0],
-  { by, ...range }: Pick<DailySumsQuery, 'of' | 'fromDay' | 'toDay'> & { readonly by: Group },
+  { by, ...range }: Pick<DailySumsQuery, 'of' | 'fromDay' | 'toDay'> & { readonly by: ReportGroup },
   page: { readonly after: string | null; readonly limit: number },
 ) {
   if (by !== 'day') return sumRange(db, { ...range, by }, page);

@@ -2,8 +2,8 @@
 // differences to review.
 import type { ServiceTier } from '../../../canonical/service-tier.ts';
 import { pricesOf, type ModelEntry, type TokenPricesEntry } from '../../../config/model-schema.ts';
+import { tokenBuckets } from '../read-prices.ts';
 import {
-  buckets,
   unitPrices,
   type Bucket,
   type PriceSource,
@@ -154,7 +154,7 @@ function compareBuckets(
   theirs: StatedPrices,
   prefix: string,
 ): Difference[] {
-  return buckets.flatMap((bucket) => {
+  return tokenBuckets.flatMap((bucket) => {
     const [own, other] = [ours === undefined ? null : charged(ours, bucket), theirs[bucket]];
     return other === undefined || own === other
       ? []

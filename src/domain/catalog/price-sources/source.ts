@@ -1,16 +1,9 @@
 // A price list's data about a model, in our units. Lists are untrusted: an implausible value counts
 // as missing.
 import type { ServiceTier } from '../../../canonical/service-tier.ts';
+import type { tokenBuckets } from '../read-prices.ts';
 
-export const buckets = [
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'cache_write_1h',
-  'audio',
-] as const;
-export type Bucket = (typeof buckets)[number];
+export type Bucket = (typeof tokenBuckets)[number];
 /** USD per million tokens. */
 export type StatedPrices = Readonly<Partial<Record<Bucket, number>>>;
 
