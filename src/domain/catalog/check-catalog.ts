@@ -38,30 +38,30 @@ export function checkCatalog(
   catalog: Catalog,
   { markup, nowMs }: { readonly markup: number; readonly nowMs: number },
 ): CatalogProblem[] {
-  const hasPrice = (model: Model) =>
-    priceFor(model, { nowMs, markup, multiplierPpm: listPricePpm }) !== null;
+  const at = { nowMs, markup, multiplierPpm: listPricePpm };
   return [
-    ...catalog
-      .list()
-      .flatMap((model) => [
-        ...(hasPrice(model) ? [] : [problemOf(model, model.type, 'no-price')]),
-        ...(catalog.liveRoutes(model).length > 0 ? [] : [problemOf(model, model.type, 'no-route')]),
-      ]),
-    ...catalog.images
-      .list()
-      .flatMap((model) => [
-        ...(model.price ? [] : [problemOf(model, 'image', 'no-price')]),
-        ...(catalog.images.liveRoutes(model).length > 0
-          ? []
-          : [problemOf(model, 'image', 'no-route')]),
-      ]),
+    ...problemsIn(catalog, (model) => priceFor(model, at) !== null),
+    ...problemsIn(catalog.images, ({ price }) => price !== null),
   ];
 }
 
-function problemOf(
-  { id, routes }: Model | ImageModel,
-  type: CatalogProblem['type'],
-  problem: CatalogProblem['problem'],
-): CatalogProblem {
-  return { id, type, problem, providers: [...new Set(routes.map((route) => route.provider))] };
+type Kind<M> = {
+  readonly list: () => readonly M[];
+  readonly liveRoutes: (model: M) => readonly unknown[];
+};
+
+function problemsIn<M extends Model | ImageModel>(
+  kind: Kind<M>,
+  hasPrice: (model: M) => boolean,
+): CatalogProblem[] {
+  return kind.list().flatMap((model) => {
+    const { id } = model;
+    const type: CatalogProblem['type'] = 'type' in model ? model.type : 'image';
+    const providers = [...new Set(model.routes.map(({ provider }) => provider))];
+    const problemOf = (problem: CatalogProblem['problem']) => ({ id, type, problem, providers });
+    return [
+      ...(hasPrice(model) ? [] : [problemOf('no-price')]),
+      ...(kind.liveRoutes(model).length > 0 ? [] : [problemOf('no-route')]),
+    ];
+  });
 }

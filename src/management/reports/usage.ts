@@ -52,27 +52,21 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
 
 /** Returns the days with replays, newest first. `sums`: grouped by day. */
 function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {
-  const days = new Map<string, CacheDay>();
-  for (const { group: day, outcome, requests, savedMicros, inputTokens, outputTokens } of sums) {
-    if (!isReplay(outcome)) continue;
-    const before = days.get(day) ?? {
+  const replays = sums.filter(({ outcome }) => isReplay(outcome));
+  const days = [...Map.groupBy(replays, ({ group }) => group)].map(([day, own]) => {
+    const hits = own.filter(({ outcome }) => outcome === 'hit');
+    const sum = (name: 'requests' | 'savedMicros' | 'inputTokens' | 'outputTokens', of = own) =>
+      of.reduce((total, row) => total + row[name], 0);
+    return {
       day,
-      hits: 0,
-      replays: 0,
-      saved_micros: 0,
-      input_tokens: 0,
-      output_tokens: 0,
+      hits: sum('requests', hits),
+      replays: sum('requests') - sum('requests', hits),
+      saved_micros: sum('savedMicros'),
+      input_tokens: sum('inputTokens'),
+      output_tokens: sum('outputTokens'),
     };
-    days.set(day, {
-      day,
-      hits: before.hits + (outcome === 'hit' ? requests : 0),
-      replays: before.replays + (outcome === 'hit' ? 0 : requests),
-      saved_micros: before.saved_micros + savedMicros,
-      input_tokens: before.input_tokens + inputTokens,
-      output_tokens: before.output_tokens + outputTokens,
-    });
-  }
-  return [...days.values()].toSorted((one, other) => (one.day < other.day ? 1 : -1));
+  });
+  return days.toSorted((one, other) => (one.day < other.day ? 1 : -1));
 }
 
 const exportRows = 500;
