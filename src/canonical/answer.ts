@@ -49,6 +49,14 @@ function startOf(part: SpokenPart): StreamEvent {
   }
 }
 
+/** Returns the delta of a text; of an empty one, none. */
+export function deltaOf(
+  text: string,
+  type: 'text-delta' | 'tool-call-delta' = 'text-delta',
+): StreamEvent[] {
+  return text === '' ? [] : [{ type, text }];
+}
+
 /** Returns the text of a part, or the arguments of a call. */
 export function wordsOf(part: SpokenPart): string {
   return part.type === 'tool-call' ? part.arguments : part.text;

@@ -35,14 +35,6 @@ export type StreamEvent =
   | { readonly type: 'finish'; readonly stop: Stop; readonly usage: Usage | null }
   | { readonly type: 'error'; readonly failure: UpstreamFailure };
 
-/** Returns the delta of a text; of an empty one, none. */
-export function deltaOf(
-  text: string,
-  type: 'text-delta' | 'tool-call-delta' = 'text-delta',
-): StreamEvent[] {
-  return text === '' ? [] : [{ type, text }];
-}
-
 /** `status`: of HTTP; null when there was none (connection, cut stream, unreadable body). */
 export type UpstreamFailure = {
   readonly kind: 'status' | 'connection' | 'timeout' | 'broken-stream' | 'unreadable';

@@ -37,10 +37,12 @@ const sold = (...routes: [provider: string, model: string][]) => ({
   routes: routes.map(([provider, model]) => ({ provider, model })),
   prices: { input: 1, output: 1 },
 });
+// The kind `cohere` adds its version itself.
+const baseOf = (name: string) => (name === 'cohere' ? `/${name}` : `/${name}/v1`);
 const gateway = await startGateway(({ url }) => ({
   providers: {
     ...Object.fromEntries(
-      names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: secrets[1] }]),
+      names.map((name) => [name, { base_url: `${url}${baseOf(name)}`, api_key: secrets[1] }]),
     ),
     spare: { kind: 'openai-compatible', base_url: `${url}/spare/v1`, api_key: 'none' },
     brave: { kind: 'brave', base_url: `${url}/brave`, api_key: 'brave-key-0123456' },
@@ -62,7 +64,7 @@ after(() => gateway.stop());
 gateway.upstream.on('/spare/v1/chat/completions', answerJson(wholeAnswer('chat', content)));
 
 const chatPathOf = (name: string) =>
-  `/${name}/v1/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`;
+  `${baseOf(name)}/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`;
 const balanceNow = async () => (await gateway.get('/v1/balance', { key })).text;
 
 for (const [index, { host, verdict, status, body, words }] of faults.entries()) {

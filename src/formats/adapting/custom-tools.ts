@@ -3,7 +3,8 @@
 // again in the answer, so the client sees no difference.
 import { isObject, objectOf } from '../../lib/json.ts';
 import { CustomInputDecoder } from './custom-tools-input.ts';
-import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
+import { deltaOf } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import type {
   AssistantPart,
   CanonicalRequest,

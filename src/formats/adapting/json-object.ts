@@ -2,7 +2,8 @@
 // writes around the object (a code fence, a sentence) is removed. A forced tool call, which other
 // gateways use, is refused while the model thinks and excludes the client's own tools:
 // https://github.com/BerriAI/litellm/issues/8901 (read 2026-11-23).
-import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
+import { deltaOf } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import type { Message, TextPart } from '../../canonical/request.ts';
 
 export const jsonInstruction: TextPart = {

@@ -3,7 +3,8 @@
 // searched.
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Citation } from '../../canonical/citation.ts';
-import { deltaOf, type StreamEvent } from '../../canonical/event.ts';
+import { deltaOf } from '../../canonical/answer.ts';
+import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 
 const sequencesMax = 64;
