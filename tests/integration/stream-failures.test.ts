@@ -34,16 +34,9 @@ function codeOfStatus(status: number): readonly [status: number, code: string] {
   return [502, 'upstream_error'];
 }
 
-/** Statuses without a code of their own meet each client's and each upstream's format once. */
-function isTried(status: number, place: number): boolean {
-  const isOrdinary = codeOfStatus(status)[1] === 'upstream_error';
-  return !isOrdinary || (status + Math.floor(place / 3) + place) % 3 === 0;
-}
-
-for (const [place, pair] of pairs.entries()) {
+for (const pair of pairs) {
   test(`${pair.name}: each upstream status from 400 to 529 becomes the right status and code`, async () => {
     for (let status = 400; status <= 529; status++) {
-      if (!isTried(status, place)) continue;
       gateway.upstream.on(
         pair.upstreamPath,
         answerStatus(status, { body: errorBody(pair.upstream), retryAfter: '7' }),
