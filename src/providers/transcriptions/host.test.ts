@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/json.ts';
 import { readTranscript } from './host.ts';
 import { transcriptionHostOf } from './index.ts';
 
