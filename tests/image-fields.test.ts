@@ -23,7 +23,7 @@ const verdicts: Readonly<
   stream: { value: true, verdict: 'refused' },
   partial_images: { value: 1, verdict: 'refused' },
   // The form of the edits endpoint sends its files as `images`.
-  image: { value: 'x', verdict: 'refused' },
+  image: { value: 'x', verdict: 'read' },
   mask: { value: 'x', verdict: 'read' },
   markup: { value: 'x', verdict: 'refused' },
   complexity: { value: 'high', verdict: 'ignored' },

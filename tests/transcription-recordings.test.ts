@@ -28,7 +28,7 @@ const providers: readonly (readonly [host: string, name: string, formats: readon
 
 const gateway = await startGateway(({ url }) => ({
   providers: Object.fromEntries(
-    providers.map(([, name]) => [name, { base_url: `${url}/v1`, api_key: upstreamKey }]),
+    providers.map(([, name]) => [name, { base_url: url, api_key: upstreamKey }]),
   ),
   models: Object.fromEntries(
     providers.flatMap(([, provider]) => {

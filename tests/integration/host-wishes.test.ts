@@ -184,9 +184,12 @@ const names = Object.keys(strict);
 /** Without tools: it has none. */
 const toolless = ['perplexity'];
 
+/** The kind `cohere` adds its version itself. */
+const baseOf = (name: string) => (name === 'cohere' ? `/${name}` : `/${name}/v1`);
+
 const gateway = await startGateway(({ url }) => ({
   providers: Object.fromEntries(
-    names.map((name) => [name, { base_url: `${url}/${name}/v1`, api_key: 'k' }]),
+    names.map((name) => [name, { base_url: `${url}${baseOf(name)}`, api_key: 'k' }]),
   ),
   models: Object.fromEntries(
     names.map((name) => [
@@ -199,7 +202,7 @@ const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 const said = { text: 'Hi', tokens: { input: 5, output: 1 } };
 for (const name of names)
   gateway.upstream.on(
-    `/${name}/v1/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`,
+    `${baseOf(name)}/${name === 'cohere' ? 'v2/chat' : 'chat/completions'}`,
     refusing(strict[name]!, name === 'cohere' ? answerAsCohere(said) : answerContent('chat', said)),
   );
 after(() => gateway.stop());
@@ -520,7 +523,7 @@ type Tested = {
 
 /** Where hosts list their models elsewhere than below the address of their Chat. */
 const lists: Readonly<Record<string, string>> = {
-  cohere: '/cohere/v1/v1/models',
+  cohere: '/cohere/v1/models',
   perplexity: '/perplexity/v1/v1/models',
 };
 
