@@ -55,6 +55,16 @@ test('a forced call has the host’s word; without one it is not forced, which i
   assert.deepEqual(fit(named, { named: 'required' }), ['required', []]);
 });
 
+test('messages that are joined lose nothing', () => {
+  const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }];
+  const messages = [
+    { role: 'assistant', content: 'a' },
+    { role: 'assistant', content: null, tool_calls: calls },
+  ];
+  const { body: fitted } = fitToHost({ messages }, { alternates: true });
+  assert.deepEqual(fitted['messages'], [{ role: 'assistant', content: 'a', tool_calls: calls }]);
+});
+
 test('a host that cannot force one tool of several gets that one alone', () => {
   const others = [...tools, { type: 'function', function: { name: 'g' } }];
   const fit = (choice: unknown) =>

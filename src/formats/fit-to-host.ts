@@ -169,15 +169,16 @@ function joined(messages: readonly unknown[]): readonly unknown[] {
   const kept: unknown[] = [];
   for (const message of messages) {
     const last = objectOf(kept.at(-1));
-    const { role, content } = objectOf(message);
+    const { role, content, ...fields } = objectOf(message);
     if (role === last['role'] && joinedRoles.includes(role))
-      kept[kept.length - 1] = { ...last, content: join(last['content'], content) };
+      kept[kept.length - 1] = { ...last, ...fields, content: join(last['content'], content) };
     else kept.push(message);
   }
   return kept;
 }
 
 function join(one: unknown, other: unknown): unknown {
+  if ((one ?? null) === null || (other ?? null) === null) return one ?? other;
   if (typeof one === 'string' && typeof other === 'string') return `${one}\n\n${other}`;
   const partsOf = (content: unknown): readonly unknown[] =>
     Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }];

@@ -34,7 +34,7 @@ export function writeTools(
   if (tools.length > 0 && parallelToolCalls === false) ignored.add('parallel_tool_calls');
   const specs = [
     ...offered.flatMap((tool) => [writeTool(tool, ignored), ...mark(tool)]),
-    ...missing.map((name) => specOf(tools.find((tool) => tool.name === name) ?? { name })),
+    ...missing.map((name) => specOf(request.tools.find((tool) => tool.name === name) ?? { name })),
   ];
   if (specs.length === 0) return {};
   if (isForbidden) ignored.add('tool_choice');

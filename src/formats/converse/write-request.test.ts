@@ -110,6 +110,9 @@ test('models that cannot be forced to call get the tools alone, and the answer s
   assert.deepEqual(config(llama, { type: 'required' }), [both, undefined, ['tool_choice']]);
   assert.deepEqual(config(llama, named), [['other'], undefined, ['tool_choice']]);
   assert.deepEqual(config(llama, { type: 'auto' }), [both, undefined, []]);
+  const before = write({ tools: [tool, other], toolChoice: named, messages: history }, llama).body;
+  const described = JSON.stringify(before['toolConfig']).split('"city"').length - 1;
+  assert.equal(described, 2, 'a tool of the history keeps its parameters');
   assert.deepEqual(config(large, { type: 'required' }), [both, { any: {} }, []]);
   assert.deepEqual(config(large, named), [['other'], { any: {} }, []]);
   for (const model of ['openai.gpt-oss-120b-1:0', claude, 'qwen.qwen3-32b-v1:0'])
