@@ -81,6 +81,8 @@ test('other media by address are found in every format', () => {
     [inMessage, { type: 'document', source: { type: 'url', url } }],
     [inMessage, { ...image, source: { type: 'url', url: 'file:///etc/passwd' } }],
     [inMessage, { type: 'video_url', video_url: { url: 'private.mp4' } }],
+    [inMessage, { ...image, image_url: { url } }],
+    [inMessage, { type: 'image_url', image_url: { url }, video_url: { url } }],
     [inItem, { type: 'input_file', file_url: url }],
     [inItem, { type: 'input_file', file_data: url }],
     [inItem, { type: 'input_image', image_url: '/srv/photo.png' }],

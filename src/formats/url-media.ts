@@ -33,8 +33,10 @@ export function listUrlMedia(body: JsonObject, opened: OpenedFields = new Set())
     const type = typeof part.type === 'string' ? part.type : 'fileData';
     if (opened.has(`${path.replaceAll(/\[\d+\]/g, '')}.${type}`)) return part;
     const url = imageUrlOf(part);
-    if (url !== null && webAddress.test(url)) images.push({ url, path });
-    else if (namesAddress(part)) other ??= type;
+    const isImage = url !== null && webAddress.test(url);
+    if (isImage) images.push({ url, path });
+    // Beside its image, it may name another address.
+    if (namesAddress(isImage ? withBytes(part, '', '') : part)) other ??= type;
     return part;
   });
   return { images, other };
