@@ -57,6 +57,14 @@ test('tools of Responses and of Messages are read at the Chat address', () => {
   ]);
 });
 
+test('Google’s search is one at the Chat address, unless functions would be lost with it', () => {
+  const search = { type: 'web_search' };
+  for (const tool of [{ googleSearch: {} }, { google_search: {} }])
+    assert.deepEqual(chat({ tools: [tool] })['tools'], [search]);
+  const both = { googleSearch: {}, functionDeclarations: [{ name: 'f' }] };
+  assert.throws(() => chat({ tools: [both] }), /tools\[0\]/);
+});
+
 test('tool choices of Responses and of Messages are read at the Chat address', () => {
   const choices: readonly [unknown, unknown][] = [
     [

@@ -25,13 +25,12 @@ export function withKind(value: unknown): unknown {
  */
 export function toChatTool(tool: unknown): unknown {
   if (!isObject(tool) || kindOf(tool) !== null) return withKind(tool);
-  // Google's search, as clients of Gemini send it through Chat.
-  if (isObject(tool.googleSearch ?? tool.google_search)) return { type: 'web_search' };
   const { type, name, description, input_schema, format, strict, ...rest } = tool;
   const { parameters = input_schema, ...others } = rest;
   // Google's own tools, such as `{"googleSearch": {}}`, are nothing but their kind.
   const [kind = '', ...more] = Object.keys(tool);
-  if (more.length === 0 && isObject(tool[kind])) return { ...tool, type: kind };
+  if (more.length === 0 && isObject(tool[kind]))
+    return /^google_?search$/i.test(kind) ? { type: 'web_search' } : { ...tool, type: kind };
   if (typeof name !== 'string' || ![undefined, null, 'function', 'custom'].includes(type as null))
     return tool;
   if (type === 'custom' && (parameters ?? null) === null)

@@ -235,12 +235,13 @@ describe('inputs beyond what a host takes', () => {
   });
 });
 
-test('vectors that a host does not number, or all calls the first, are in the order of the texts', async () => {
+test('vectors are in the order of the texts when a host numbers none, all as the first, or all but the first', async () => {
   const made = await newKey();
   for (const numbers of [
     [undefined, undefined],
     [null, null],
     [0, 0],
+    [undefined, 1],
   ] as const) {
     const data = numbers.map((index, at) => ({ index, embedding: [at, 1, 1] }));
     upstream.on(openAiPath, answerJson({ data }));

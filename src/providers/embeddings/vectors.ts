@@ -43,7 +43,8 @@ export function readIndexed(
   // Some servers number none, or call each the first (github.com/Oaklight/argo-proxy/pull/47, read 2026-11-30).
   const isNumbered = data.some((entry) => Number(objectOf(entry).index) > 0);
   for (const [position, entry] of data.entries()) {
-    const { index: given, embedding } = objectOf(entry);
+    // Some leave out what is 0.
+    const { index: given = 0, embedding } = objectOf(entry);
     const index = isNumbered ? given : position;
     const vector = readOne(embedding);
     if (!vector || typeof index !== 'number' || !(index >= 0 && index < data.length)) return null;

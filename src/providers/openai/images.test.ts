@@ -55,11 +55,12 @@ test('compatible hosts are asked for base64; OpenAI and GPT models refuse that p
   const { upstream, connection } = await startProvider(t, { basePath });
   upstream.on(generations, answerJson({ data: [entry(png)] }));
   await compatibleImages.generate(jobFor(), connection);
-  await compatibleImages.generate(jobFor({ upstreamModel: 'openai/gpt-image-2' }), connection);
+  for (const upstreamModel of ['openai/gpt-image-2', 'chatgpt-image-latest'])
+    await compatibleImages.generate(jobFor({ upstreamModel }), connection);
   await openaiImages.generate(jobFor(), connection);
   assert.deepEqual(
     upstream.requests.map(({ body }) => (body as Record<string, unknown>).response_format),
-    ['b64_json', undefined, undefined],
+    ['b64_json', undefined, undefined, undefined],
   );
 });
 

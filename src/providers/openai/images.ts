@@ -57,7 +57,7 @@ function imagesWith({
   return {
     imagesPerCall: 'many',
     generate: async (job, connection) => {
-      const wantsBase64 = asksForBase64 && !/\bgpt-image/.test(job.upstreamModel);
+      const wantsBase64 = asksForBase64 && !/gpt-image/.test(job.upstreamModel);
       const partials = hasPartials && job.partials;
       const fields = {
         ...fieldsOf(job),
