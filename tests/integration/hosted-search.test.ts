@@ -199,6 +199,30 @@ test('Chat’s clients ask for a search with a tool of another format or host, t
   }
 });
 
+test('a choice of tools counts for the search that a Chat client lists', async () => {
+  const listed = [{ type: 'openrouter:web_search' }];
+  const send = (choice: unknown) => {
+    const body = { model: 'on-messages', tools: listed, tool_choice: choice };
+    const messages = [{ role: 'user', content: 'How high?' }];
+    const path = '/v1/chat/completions';
+    return gateway.postRecorded(path, { key, body: { ...body, messages } });
+  };
+  for (const [choice, sent] of [
+    ['required', 'any'],
+    [{ type: 'web_search' }, 'tool'],
+  ]) {
+    play('on-messages', searchTurn('a'), answerTurn);
+    const { reply, asked } = await send(choice);
+    assert.equal(reply.costMicros, costOf(2, 1), reply.text);
+    const [first] = asked.filter(({ path }) => path === onMessagesPath);
+    assert.equal((first!.body as Json)['tool_choice']?.type, sent);
+  }
+  play('on-messages', answerTurn);
+  const { reply, asked } = await send('none');
+  assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
+  assert.equal((asked[0]!.body as Json)['tools'], undefined);
+});
+
 test('the domains of a filter limit what is searched and found', async () => {
   const urls = ['https://www.example.com/a', 'https://example.org/b', 'https://notexample.com/c'];
   const results = urls.map((url) => ({ ...page, url }));

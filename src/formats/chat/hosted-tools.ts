@@ -17,11 +17,12 @@ export const hostedTools: HostedTools = {
 };
 
 /**
- * Chat has no limit of the searches. Returns null also when the client has a function of its name, or when
- * several answers could use a search tool, which is then left out.
+ * Chat has no limit of the searches. Returns null also when the client has a function of its name. A search
+ * tool is left out when no tool may be called, or several answers could call it.
  */
 function readSearch(request: ClientRequest): HostedSearch | null {
-  const isListed = request.choices === 1 && toolsOf(request).some(isSearchTool);
+  const mayCall = request.choices === 1 && request.body['tool_choice'] !== 'none';
+  const isListed = mayCall && toolsOf(request).some(isSearchTool);
   const tool = readSearchTool(request) ?? (isListed ? listedSearch : null);
   const isTaken = toolsOf(request).some(
     ({ function: own }) => isObject(own) && own.name === searchFunction.name,
@@ -35,13 +36,14 @@ function withFunctions(request: ClientRequest): ClientRequest {
   const { web_search_options: _, tool_choice: choice, ...body } = request.body;
   const search = { type: 'function', function: searchFunctionAt(optionsOf(request)) };
   const clients = toolsOf(request).filter((tool) => !isSearchTool(tool));
-  const isIdle = choice === 'none' || clients.length === 0;
+  const isSearch = isObject(choice) && isSearchTool(choice);
+  const chosen = isSearch ? { type: 'function', function: { name: searchFunction.name } } : choice;
   return {
     ...request,
     body: {
       ...body,
       tools: choice === 'none' ? [search] : [...clients, search],
-      ...(!isIdle && { tool_choice: choice }),
+      ...(choice !== 'none' && { tool_choice: chosen }),
     },
   };
 }
