@@ -65,6 +65,20 @@ test('messages that are joined lose nothing', () => {
   assert.deepEqual(fitted['messages'], [{ role: 'assistant', content: 'a', tool_calls: calls }]);
 });
 
+test('JSON mode with a schema keeps it where it becomes one', () => {
+  const schema = { type: 'object', required: ['a'] };
+  const fit = (format: object) =>
+    fitToHost({ response_format: format }, { lacksJsonMode: true }).body['response_format'];
+  for (const [given, kept] of [
+    [{ type: 'json_object', schema }, schema],
+    [{ type: 'json_object' }, { type: 'object' }],
+  ] as const)
+    assert.deepEqual(fit(given), {
+      type: 'json_schema',
+      json_schema: { name: 'json', schema: kept },
+    });
+});
+
 test('a host that cannot force one tool of several gets that one alone', () => {
   const others = [...tools, { type: 'function', function: { name: 'g' } }];
   const fit = (choice: unknown) =>

@@ -136,11 +136,11 @@ function nameIn(called: unknown): unknown {
   return objectOf(called)['name'] ?? null;
 }
 
-/** JSON mode as a schema that any object fits. */
+/** JSON mode as a schema: the one that some clients send with it, or one that any object fits. */
 function fitFormat({ response_format: format }: JsonObject, { lacksJsonMode }: HostWishes) {
-  if (!lacksJsonMode || objectOf(format)['type'] !== 'json_object') return {};
-  const schema = { name: 'json', schema: { type: 'object' } };
-  return { response_format: { type: 'json_schema', json_schema: schema } };
+  const { type, schema = { type: 'object' } } = objectOf(format);
+  if (!lacksJsonMode || type !== 'json_object') return {};
+  return { response_format: { type: 'json_schema', json_schema: { name: 'json', schema } } };
 }
 
 function fitHistory(
