@@ -7,7 +7,7 @@ const segment = fc.record({
   start: fc.double({ min: -1, max: 400_000, noNaN: true }),
   end: fc.double({ min: -1, max: 400_000, noNaN: true }),
   text: fc
-    .array(fc.constantFrom('Ruby', ' ', '\n', '\r\r', '-->', '1', '00:00'), { maxLength: 8 })
+    .array(fc.constantFrom('Ruby', ' ', '\n', '\r\r', '-->', '-', '1', '00:00'), { maxLength: 8 })
     .map((parts) => parts.join('')),
 });
 
