@@ -3,10 +3,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import otherGateways from '../../catalog/other-gateways.json' with { type: 'json' };
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './field-values.ts';
 import { configFault } from './config-fault.ts';
+import { knownProviders } from './known-providers.ts';
 import { loadConfig } from './load.ts';
+
+type ImportedHost = {
+  readonly name?: string;
+  readonly kind?: string;
+  readonly base?: string;
+  readonly path?: string;
+  readonly refused?: boolean;
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -165,10 +175,12 @@ describe('variables in the file', () => {
     const yaml = 'providers: { openai: { kind: openai, api_key: ${MISSING} } }';
     const { openai } = load(yaml, { OPENAI_API_KEY: 'usual' }).config.providers;
     assert.deepEqual([openai!.enabled, openai!.api_key], [false, null]);
-    const { message } = loadFault('service:\n  name: ${MISSING}\n');
-    const words =
-      /yaml:2:9: service\.name needs the environment variable MISSING, which is not set\. Set MISSING/;
-    assert.match(message, words);
+    // The second is a name that every object of JavaScript has.
+    for (const name of ['MISSING', 'constructor']) {
+      const { message } = loadFault(`service:\n  name: \${${name}}\n`);
+      const words = `yaml:2:9: service.name needs the environment variable ${name}, which is not set. Set`;
+      assert.ok(message.includes(words), message);
+    }
   });
 });
 
@@ -244,6 +256,30 @@ describe('providers', () => {
     assert.equal(quoted.message, message);
     const { fault } = loadFault('providers: { openai: { api_key: "kéy" } }');
     assert.equal(fault.field, 'providers.openai.api_key');
+  });
+
+  test('addresses of known hosts, and of proxies with paths of their own, are accepted', () => {
+    const proxied: readonly (readonly [kind: string, address: string])[] = [
+      ['openai-compatible', 'http://gate.internal/embeddings'],
+      ['openai', 'http://gate.internal/responses'],
+      ['anthropic', 'https://gate.example/claude/v2'],
+      ['azure', 'https://gate.example/openai'],
+      ['cohere', 'https://gate.example/openai'],
+    ];
+    const usual = Object.values(knownProviders).map(
+      ({ kind, baseUrl }) => [kind, baseUrl] as const,
+    );
+    const imported = Object.values(otherGateways)
+      .flatMap((list) => Object.values<ImportedHost>(list))
+      .map(
+        ({ kind = 'openai-compatible', base, path = '' }) => [kind, base && base + path] as const,
+      );
+    const providers = [...usual, ...imported, ...proxied].map(([kind, address], index) => [
+      `p${index}`,
+      { kind, base_url: typeof address === 'string' ? address : 'http://h', api_key: 'k' },
+    ]);
+    const { config } = load(JSON.stringify({ providers: Object.fromEntries(providers) }));
+    assert.equal(Object.keys(config.providers).length, providers.length);
   });
 
   test('a known provider may have another kind and address', () => {
@@ -362,7 +398,9 @@ describe('faults', () => {
     'providers:\n  google: { base_url: "https://h/v1beta/openai/", api_key: k }\n':
       /^2:23: .*base_url must not be the address for OpenAI's format: the kind `google`/,
     'providers:\n  anthropic: { base_url: "https://h/v1", api_key: k }\n':
-      /^2:26: .*base_url must be without its version for the kind `anthropic`/,
+      /^2:26: .*base_url must end before `\/v1`, which the kind `anthropic` adds/,
+    'providers:\n  azure: { base_url: "https://h/openai/v1/", api_key: k }\n':
+      /^2:22: .*base_url must end before `\/openai\/v1`, which the kind `azure` adds/,
     'providers:\n  openai: { base_url: "https://h/v1/chat/completions", api_key: k }\n':
       /^2:23: .*base_url must end before the endpoint/,
     'providers:\n  openai: { base_url: "https://u:p@h/v1", api_key: k }\n':

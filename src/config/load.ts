@@ -177,7 +177,9 @@ function lockedByVariables(env: Environment): LockedField[] {
 
 /** Files of secrets often end in a line break. */
 function trimmed(env: Environment): Environment {
-  return new Proxy<Environment>({}, { get: (_none, name: string) => env[name]?.trim() });
+  const valueOf = (_none: object, name: string) =>
+    Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
+  return new Proxy<Environment>({}, { get: valueOf });
 }
 
 function serverFrom(env: Environment): { host?: string; port?: number } {

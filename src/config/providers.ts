@@ -314,7 +314,13 @@ function baseUrlOf(completion: Completion, entry: ProviderEntry): string {
   });
 }
 
-const versionless: readonly string[] = ['anthropic', 'google', 'cohere'];
+/** Ends of addresses that a kind adds itself. */
+const addedBy: Readonly<Record<string, RegExp>> = {
+  anthropic: /\/v1$/,
+  google: /\/v1(?:alpha|beta)?$/,
+  cohere: /\/v[12]$/,
+  azure: /\/openai\/v1$/,
+};
 
 function addressFault(
   kind: string,
@@ -326,23 +332,27 @@ function addressFault(
       problem,
       remedy: 'Write the address of its API, such as `https://api.example.com/v1`.',
     };
-  if (/\/(?:completions|responses|messages|embeddings)$/.test(address))
+  // A proxy may have `/embeddings` in its path, and versions of its own.
+  if (
+    /\/(?:chat\/completions|v\d\w*\/(?:completions|responses|messages|embeddings))$/.test(address)
+  )
     return {
       problem: 'must end before the endpoint, which the gateway adds',
       remedy: 'Leave `/chat/completions` and the like away.',
     };
-  if (!versionless.includes(kind)) return null;
-  if (/\/(?:compatibility\/v1|openai)$/.test(address))
+  if (!addedBy[kind]) return null;
+  if (/\/(?:compatibility\/v1|v1(?:beta)?\/openai)$/.test(address))
     return {
       problem: `must not be the address for OpenAI's format: the kind \`${kind}\` speaks its own`,
       remedy: 'Leave it out, or write `kind: openai-compatible`, with which it may stay.',
     };
-  return /\/v\d\w*$/.test(address)
-    ? {
-        problem: `must be without its version for the kind \`${kind}\`, which adds it`,
-        remedy: 'Leave the last part away, such as `/v1`.',
-      }
-    : null;
+  const [ending] = addedBy[kind].exec(address) ?? [];
+  return ending === undefined
+    ? null
+    : {
+        problem: `must end before \`${ending}\`, which the kind \`${kind}\` adds`,
+        remedy: `Leave \`${ending}\` away.`,
+      };
 }
 
 function placeOf(completion: Completion, entry: ProviderEntry): Place {
