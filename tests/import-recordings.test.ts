@@ -56,10 +56,12 @@ async function planOf(url: string): Promise<ImportPlan> {
 }
 
 test('an address of LiteLLM loses the version and the endpoint that its kind adds here', async () => {
-  const ends = ['/v1/messages', '/v1/', '/messages', '', '/anthropic'];
+  // LiteLLM adds to the last what it adds to any path.
+  const ends = ['/v1/messages', '/v1/', '', '/anthropic', '/messages'];
   const deployments = [
     ...ends.map((end) => ['anthropic/claude-x', `https://a.example${end}`]),
     ['gemini/gemini-x', 'https://g.example/v1beta'],
+    ['deepseek/x', 'https://d.example/v1/chat/completions'],
   ];
   const model_list = deployments.map(([model, api_base], index) => ({
     model_name: `m${index}`,
@@ -75,9 +77,10 @@ test('an address of LiteLLM loses the version and the endpoint that its kind add
     plain,
     plain,
     plain,
-    plain,
     `${plain}/anthropic`,
+    `${plain}/messages`,
     'https://g.example',
+    'https://d.example/v1',
   ]);
 });
 

@@ -116,11 +116,9 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
   });
   if (stays.length > 0) return draft.note('model', name, ...(isSealed ? stays.slice(0, 1) : stays));
   const kind = host!.kind ?? 'openai-compatible';
-  const isVersionless = kind === 'anthropic' || kind === 'google';
   const provider: PlannedProvider = {
     kind,
-    // The other clients get the address with its version there.
-    base_url: isVersionless ? withoutVersion(base!) : withoutTrailing(base!, '/'),
+    base_url: withoutAddition(base!, kind),
     api_key:
       reference(params['api_key']) ||
       (host!.variable === undefined ? 'none' : `\${${host!.variable}}`),
@@ -226,7 +224,9 @@ export function unseal(stored: string, saltKey: string): string | typeof sealed 
   }
 }
 
-/** `https://api.anthropic.com/v1/` → `https://api.anthropic.com` */
-function withoutVersion(address: string): string {
-  return withoutTrailing(address, '/').replace(/(?:\/v1(?:beta)?)?(?:\/messages)?$/, '');
+/** Takes away what LiteLLM adds where it is missing, and a kind adds always. */
+function withoutAddition(address: string, kind: string): string {
+  const isVersionless = kind === 'anthropic' || kind === 'google';
+  const addition = isVersionless ? /\/v1(?:beta)?(?:\/messages)?$/ : /\/chat\/completions$/;
+  return withoutTrailing(address, '/').replace(addition, '');
 }
