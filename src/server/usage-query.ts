@@ -59,7 +59,7 @@ export function checkOrder<R extends { readonly fromMs?: number; readonly toMs?:
   range: R,
 ): R {
   if ((range.fromMs ?? -Infinity) < (range.toMs ?? Infinity)) return range;
-  throw invalidRequest('from', '`from` must not be later than `to`.');
+  throw invalidRequest('from', '`from` must be before `to`, or the same day.');
 }
 
 /** An empty cursor means the first page. */

@@ -147,7 +147,8 @@ test('the keys of another account match nothing', async () => {
   });
 });
 
-const refused: [query: string, param: string][] = [
+/** `words`: a part of the message, where it could mislead. */
+const refused: [query: string, param: string, words?: string][] = [
   ['models=gpt-6-luna', 'models'],
   ['limit=5&page=2', 'page'],
   ['From=2026-11-01', 'From'],
@@ -164,14 +165,14 @@ const refused: [query: string, param: string][] = [
   ['to=2026-11-01T25:00:00Z', 'to'],
   ['to=1790000000', 'to'],
   ['from=2026-11-02&to=2026-11-01', 'from'],
-  ['from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from'],
+  ['from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from', 'must be before `to`'],
 ];
-for (const [query, param] of refused) {
+for (const [query, param, words = `\`${param}\``] of refused) {
   test(`?${query} is a 400 that names ${param}`, async () => {
     const reply = await ask(query);
     assert.equal(reply.status, 400, reply.text);
     assert.deepEqual([reply.error['code'], reply.error['param']], ['invalid_request', param]);
-    assert.ok(reply.error.message.includes(`\`${param}\``), reply.error.message);
+    assert.ok(reply.error.message.includes(words), reply.error.message);
   });
 }
 
