@@ -27,7 +27,10 @@ type HostTraits = Pick<ClaudeTraits, 'unsignedThinking' | 'systemMessages'>;
 
 /** Throws ApiError `invalid_request` when nothing is left. */
 export function relayHistory(given: readonly RequestMessage[], traits: HostTraits): RelayedHistory {
-  const messages = traits.systemMessages ? given : given.flatMap(asUserTurn);
+  const lastUser = given.findLastIndex(({ role }) => role === 'user');
+  const messages = traits.systemMessages
+    ? given
+    : given.flatMap((message, at) => asUserTurn(message, at < lastUser));
   const blocks = messages.flatMap(({ content }): readonly unknown[] => listOf(content));
   const relayed = messages.flatMap((message, index) =>
     relayMessage(message, messages[index - 1]?.role, traits),
@@ -52,15 +55,10 @@ export function relayHistory(given: readonly RequestMessage[], traits: HostTrait
  * Claude Code sends instructions in mid-conversation whatever the model: github.com/decolua/9router/issues/1603,
  * deepseek-ai/awesome-deepseek-integration#639 (read 2026-11-30).
  */
-function asUserTurn(
-  message: RequestMessage,
-  at: number,
-  all: readonly RequestMessage[],
-): RequestMessage[] {
+function asUserTurn(message: RequestMessage, hasLaterUserTurn: boolean): RequestMessage[] {
   if (message.role !== 'system') return [message];
   const { content } = message;
-  const isLate = at < all.findLastIndex(({ role }) => role === 'user');
-  if (!content || isCleared(message, isLate)) return [];
+  if (!content || isCleared(message, hasLaterUserTurn)) return [];
   const blocks = withChangesAsTexts(content);
   const texts = blocks.filter((block) => block.type === 'text');
   // Others are for the host to refuse.
