@@ -90,6 +90,16 @@ const overflows: Readonly<Record<string, string>> = {
     '262462 tokens > 262144 maximum. ',
   'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).':
     '1200000 tokens > 1048576 maximum. ',
+  "This model's maximum context length is 128000 tokens. However, you requested 129860 tokens (1360 in the messages, 128500 in the completion).":
+    '129860 tokens > 128000 maximum. ',
+  'Current length is 66000 while limit is 65536': '66000 tokens > 65536 maximum. ',
+  'request (5000 tokens) exceeds the available context size (4096 tokens)':
+    '5000 tokens > 4096 maximum. ',
+  // Only with the output, whose size these leave to the reader.
+  "'max_tokens' is too large: 32000. This model's maximum context length is 131072 tokens and your request has 120000 input tokens (32000 > 131072 - 120000).":
+    '',
+  '`inputs` tokens + `max_new_tokens` must be <= 32769. Given: 29000 `inputs` tokens and 8192 `max_new_tokens`':
+    '',
   'Range of input length should be [1, 204800]': '',
   'On 2026-11-30, m-2026 exceeds its limit of 204800 tokens': '',
   'Your input exceeds the context window of this model.': '',

@@ -38,14 +38,16 @@ export function writeError(error: ApiError, context: ErrorContext): JsonObject {
  */
 function inOwnWords(message: string): string {
   if (ownWords.test(message)) return message;
-  // The limit and what exceeds it; hosts also count the parts of either. Dates have hyphens.
-  const counts = new Set(
-    [...message.matchAll(/(?<![\w-])\d{4,7}(?![\w-])/g)].map(([digits]) => Number(digits)),
-  );
-  const [actual, limit] = [...counts].toSorted((one, other) => other - one);
-  const gap = limit === undefined ? '' : `${actual} tokens > ${limit} maximum. `;
+  const limit = Number(limitInWords.exec(message)?.[1]);
+  // Hosts also count the parts of the limit, or of what exceeds it, which is the most.
+  const counts = Array.from(message.matchAll(/\b\d{4,7}\b/g), ([digits]) => Number(digits));
+  const actual = Math.max(...counts);
+  const gap = actual > limit ? `${actual} tokens > ${limit} maximum. ` : '';
   return `prompt is too long: ${gap}${message}`;
 }
+
+const limitInWords =
+  /(?:\b(?:max|maximum|limit)\b|context (?:length|size|window)|<=)\D{0,40}?\b(\d{4,7})\b/i;
 
 const ownWords =
   /prompt is too long|input is too long for requested model|`max_tokens` exceed context limit/i;
