@@ -37,7 +37,7 @@ export function writeThinkingConfig(
   const { effort, budgetTokens } = reasoning;
   if (effort === 'none')
     return target.thinking || traits.thinksUnasked ? writeNoThinking(traits) : nothing;
-  if (!target.thinking) return dropped;
+  if (!target.thinking) return { ...dropped, thinking: unasked };
   const usesBudget =
     traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
   if (!usesBudget) {

@@ -24,7 +24,7 @@ export type ClaudeTraits = {
   /**
    * True when the conversation may hold `role: system`:
    * github.com/langchain-ai/langchainjs/releases/tag/@langchain%2Fanthropic@1.5.13 (read 2026-11-30).
-   * Reports of Sonnet 5 contradict each other.
+   * Reports of Sonnet 5 contradict each other, and a name without a number says nothing.
    */
   readonly systemMessages: boolean;
   /** `xhigh` came with Opus 4.7. */
@@ -69,7 +69,7 @@ const minimaxTraits: ClaudeTraits = {
 };
 
 const otherTraits: readonly (readonly [RegExp, ClaudeTraits])[] = [
-  [/kimi/, kimiTraits],
+  [/kimi/i, kimiTraits],
   [/minimax-m3\.[1-9]/i, minimaxTraits],
 ];
 
@@ -89,7 +89,7 @@ export function claudeTraits(upstreamModel: string): ClaudeTraits {
     forcesCalls: version < 500 || offWord === 'disabled',
     sampling: version < 401 ? 'all' : version <= 406 ? 'one' : 'none',
     systemMessages:
-      family === 'sonnet' ? version >= 505 : version >= (family === 'opus' ? 408 : 500),
+      Number.isFinite(version) && version >= ({ opus: 408, sonnet: 505 }[family] ?? 500),
     xhighEffort: version >= 407,
     unsignedThinking: false,
     cachedTokensMin: promptCacheOf(upstreamModel).tokensMin,

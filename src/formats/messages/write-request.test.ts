@@ -238,7 +238,7 @@ const reasonings: [
   ['claude-opus-4-8', { effort: 'none', budgetTokens: null }, undefined, 'low'],
   ['claude-mythos-preview', { effort: 'max', budgetTokens: null }, summarized, 'max'],
   ['MiniMax-M3', { effort: 'low', budgetTokens: null }, enabled(1024), undefined],
-  ['kimi-k3', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
+  ['moonshotai/Kimi-K3', { effort: 'xhigh', budgetTokens: null }, { type: 'adaptive' }, 'xhigh'],
   ['kimi-k3', { effort: null, budgetTokens: 2000 }, enabled(2000), undefined],
   // It always thinks, and as much as it can without an effort.
   ['MiniMax-M3.1-Flash', { effort: 'none', budgetTokens: null }, undefined, 'low'],
@@ -253,7 +253,8 @@ test('a model that would think unasked is told not to, whatever the catalogue sa
   const none = { reasoning: { effort: 'none', budgetTokens: null } };
   const tools = [{ type: 'function', name: 'f', parameters: {} }];
   const forced = { tools, toolChoice: { type: 'required' } };
-  for (const fields of [none, forced]) {
+  const effort = { reasoning: { effort: 'high', budgetTokens: null } };
+  for (const fields of [none, forced, { ...forced, ...effort }]) {
     assert.deepEqual(told(fields, 'claude-opus-5'), { type: 'disabled' });
     assert.equal(told(fields, 'claude-opus-4-8'), undefined);
   }
