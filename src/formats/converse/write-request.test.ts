@@ -109,6 +109,11 @@ test('models that cannot be forced to call get the tools alone, and the answer s
   const large = 'mistral.mistral-large-2402-v1:0';
   assert.deepEqual(config(llama, { type: 'required' }), [both, undefined, ['tool_choice']]);
   assert.deepEqual(config(llama, named), [['other'], undefined, ['tool_choice']]);
+  // The history calls the one that is not asked for.
+  const kept = write({ tools: [tool, other], toolChoice: named, messages: history }, llama).body;
+  const { tools: specs } = kept['toolConfig'] as { tools: object[] };
+  const [own] = (write({ tools: [tool] }, llama).body['toolConfig'] as { tools: object[] }).tools;
+  assert.deepEqual(specs[1], own);
   assert.deepEqual(config(llama, { type: 'auto' }), [both, undefined, []]);
   const before = write({ tools: [tool, other], toolChoice: named, messages: history }, llama).body;
   const described = JSON.stringify(before['toolConfig']).split('"city"').length - 1;
