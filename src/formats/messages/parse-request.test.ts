@@ -43,6 +43,14 @@ const refused: Record<string, Record<string, unknown>> = {
     name: 'b',
     input: '{}',
   }),
+  'messages[0].content[0].tool.definition.input_schema is required: an object': {
+    messages: [
+      {
+        role: 'system',
+        content: [{ type: 'tool_addition', tool: { definition: { name: 'f' } } }],
+      },
+    ],
+  },
   'messages[0].content[0].tool_use_id is required: a non-empty string': user({
     type: 'tool_result',
     content: 'x',

@@ -1,6 +1,7 @@
 // The straight path: what changes in requests and answers, and that nothing else does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leastCpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { textPart } from '../../../tests/support/canonical/parts.ts';
 import { UnreadableAnswer } from '../format.ts';
 import {
@@ -263,7 +264,8 @@ test('instructions in mid-conversation are marked text of the user where the mod
       instruct('2 left', { clear_at: 'next_user_message' }),
     ],
   };
-  for (const model of ['claude-haiku-4-5', 'claude-sonnet-5', 'deepseek-v4-pro']) {
+  const models = ['claude-haiku-4-5', 'claude-sonnet-5', 'claude-sonnet-latest', 'deepseek-v4-pro'];
+  for (const model of models) {
     const { body, ignored } = up(fields, { model });
     const told = (text: string) => textPart(`<system>\n${text}\n</system>`);
     assert.deepEqual(body.messages, [
@@ -284,6 +286,15 @@ test('instructions in mid-conversation are marked text of the user where the mod
     assert.deepEqual(up(fields, { model }).body.messages, fields.messages);
 });
 
+test('many instructions in mid-conversation take no time that grows with their square', () => {
+  const instruction = { role: 'system', content: 'a' };
+  const many = [
+    { role: 'user', content: 'a' },
+    ...Array.from({ length: 16_000 }, () => instruction),
+  ];
+  assert.ok(leastCpuMsOf(() => up({ messages: many }, { model: 'kimi-k3' })) < 1_000);
+});
+
 test('tools that change in mid-conversation are offered from the start where the model knows no changes', () => {
   const [own, late, inline] = ['own', 'late', 'inline'].map((name) => ({
     name,
@@ -300,6 +311,7 @@ test('tools that change in mid-conversation are offered from the start where the
           change('tool_addition', { type: 'tool_reference', name: 'late' }),
           change('tool_addition', { type: 'tool_definition', definition: inline }),
           change('tool_removal', { type: 'tool_reference', name: 'own' }),
+          change('tool_addition', { type: 'tool_reference', name: 'inline' }),
         ],
       },
     ],
@@ -308,6 +320,7 @@ test('tools that change in mid-conversation are offered from the start where the
     'This tool can be called now: late',
     'This tool can be called now: inline',
     'This tool can no longer be called: own',
+    'This tool can be called now: inline',
   ];
   const { body } = up(fields, { model: 'kimi-k3' });
   assert.deepEqual(body.tools, [own, late, inline]);

@@ -73,8 +73,26 @@ export const contentBlock = blockUnion(
   redactedThinkingBlock,
 );
 
+export const customTool = Type.Object({
+  type: optional(Type.Literal('custom')),
+  name,
+  description: optional(Type.String()),
+  input_schema: jsonObject,
+  strict: optional(Type.Boolean()),
+  cache_control: cacheControl,
+});
+const toolAddition = ofKind('tool_addition', {
+  tool: Type.Object({ definition: optional(openUnion(customTool)) }),
+  cache_control: cacheControl,
+});
+/** No part of the static type: tool-changes.ts reads it. */
+const toolAdditionBlock = Type.Unsafe<never>(toolAddition);
+
 const content = Type.Union([Type.String(), Type.Array(contentBlock)]);
-const systemMessageContent = Type.Union([Type.String(), Type.Array(blockUnion(textBlock))]);
+const systemMessageContent = Type.Union([
+  Type.String(),
+  Type.Array(blockUnion(textBlock, toolAdditionBlock)),
+]);
 export const message = Type.Union([
   Type.Object({ role: Type.Literal('user'), content }),
   Type.Object({ role: Type.Literal('assistant'), content }),
@@ -87,14 +105,6 @@ export const message = Type.Union([
   }),
 ]);
 
-export const customTool = Type.Object({
-  type: optional(Type.Literal('custom')),
-  name,
-  description: optional(Type.String()),
-  input_schema: jsonObject,
-  strict: optional(Type.Boolean()),
-  cache_control: cacheControl,
-});
 const parallel = { disable_parallel_tool_use: optional(Type.Boolean()) };
 const toolChoice = Type.Union([
   ofKind('auto', { ...parallel }),

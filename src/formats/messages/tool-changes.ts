@@ -29,8 +29,10 @@ export function withAddedTools<Body extends MessagesRequest>(body: Body): Body {
     if (role !== 'system') continue;
     for (const block of objectsOf(content)) {
       const { definition } = objectOf(block.tool);
-      if (block.type === 'tool_addition' && nameOf(block) !== null)
-        added.set(nameOf(block), isObject(definition) ? definition : null);
+      const name = nameOf(block);
+      // A tool that was defined and removed comes back by its name.
+      if (block.type === 'tool_addition' && name !== null)
+        added.set(name, isObject(definition) ? definition : (added.get(name) ?? null));
     }
   }
   if (added.size === 0) return body;
