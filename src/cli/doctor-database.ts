@@ -6,7 +6,7 @@ import type { PoolClient } from 'pg';
 import { DatabaseUnusable } from '../db/database-error.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { type Migrations, migrations } from '../db/migrations/list.ts';
-import { majorVersionMin } from '../db/postgres/database.ts';
+import { createInUtf8, encodings, majorVersionMin } from '../db/postgres/database.ts';
 import { explainPostgresError } from '../db/postgres/error.ts';
 import { connectSqlite } from '../db/sqlite/connection.ts';
 import { explainSqliteError } from '../db/sqlite/error.ts';
@@ -88,6 +88,7 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
 type Server = {
   readonly version: string;
   readonly number: number;
+  readonly encoding: string;
   readonly fsync: string;
   readonly full_page_writes: string;
   readonly connections: number;
@@ -98,7 +99,7 @@ type Server = {
 };
 
 const question = `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-  current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+  current_setting('server_encoding') as encoding, current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
   current_setting('max_connections')::int as connections, pg_is_in_recovery() as standby, pg_backend_pid() as pid,
   (extract(epoch from clock_timestamp()) * 1000)::float8 as ms, to_regclass('kysely_migration') is not null as has_tables`;
 
@@ -136,6 +137,9 @@ function examineSettings(server: Server): Finding[] {
     ...(server.number < majorVersionMin * 10_000
       ? [database.error(`PostgreSQL is too old.`, `Upgrade it to ${majorVersionMin} or newer.`)]
       : []),
+    ...(encodings.includes(server.encoding)
+      ? []
+      : [database.error(`The database has the encoding ${server.encoding}.`, createInUtf8)]),
     ...(server.standby
       ? [database.error('The server is a read-only standby.', 'Name the primary in database.url.')]
       : []),

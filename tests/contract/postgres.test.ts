@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { examinePostgres } from '../../src/cli/doctor-database.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnusable } from '../../src/db/database-error.ts';
 import { connectPool } from '../../src/db/postgres/pool.ts';
@@ -238,9 +239,11 @@ test('a database whose encoding lacks most letters is refused with a remedy', as
   await server.query(
     `create database latin_${name} template template0 encoding 'LATIN1' locale 'C'`,
   );
-  const database = openDatabase(url.replace(name, `latin_${name}`));
+  const latin = url.replace(name, `latin_${name}`);
+  const database = openDatabase(latin);
   t.after(() => database.close());
   await assert.rejects(database.migrate(), /has the encoding LATIN1.* --encoding=UTF8/);
+  assert.match(JSON.stringify(await examinePostgres(latin)), /has the encoding LATIN1/);
 });
 
 test('an unusable database URL is reported with a remedy and without the password', async () => {

@@ -15,6 +15,11 @@ import type { PoolOptions } from './pool.ts';
 
 /** The oldest version that is still maintained and that the tests cover. */
 export const majorVersionMin = 14;
+/** SQL_ASCII keeps the bytes as they are. */
+export const encodings: readonly string[] = ['UTF8', 'SQL_ASCII'];
+/** Names a locale, because `createdb` refuses one of another encoding, which the server may have. */
+export const createInUtf8 =
+  'Create one with "createdb --encoding=UTF8 --locale=C.UTF-8 --template=template0".';
 const readPool = { max: 10, isReadOnly: true };
 const writePool = { max: 3 };
 /** The fewest connections of a pool, however many threads share it. */
@@ -130,10 +135,9 @@ async function checkServer(db: Db): Promise<void> {
       `Tollgate needs PostgreSQL ${majorVersionMin} or newer; the server of database.url is ${version}.`,
     );
   }
-  // SQL_ASCII keeps the bytes as they are.
-  if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII')
+  if (!encodings.includes(encoding))
     throw new DatabaseUnusable(
-      `The database of database.url has the encoding ${encoding}, in which most letters of the world cannot be written. Create one with "createdb --encoding=UTF8 --template=template0".`,
+      `The database of database.url has the encoding ${encoding}, in which most letters of the world cannot be written. ${createInUtf8}`,
     );
   if (standby)
     throw new DatabaseUnusable(
