@@ -252,7 +252,7 @@ test('a confirmed program gets no key when the account wants a second factor, or
   assert.equal((await poll(later)).error, 'expired_token');
 });
 
-testOn('sqlite', 'without a session, or from another site, nothing is confirmed', async () => {
+testOn('sqlite', 'without session or name, or from elsewhere, nothing is confirmed', async () => {
   const codes = await begin();
   const path = `/accounts/${owner.account}/device-logins`;
   const body = { user_code: codes.user_code, name: 'x' };
@@ -260,6 +260,7 @@ testOn('sqlite', 'without a session, or from another site, nothing is confirmed'
   assert.equal((await send({ origin: 'https://evil.example' })).status, 403);
   const form = await send({ 'content-type': 'application/x-www-form-urlencoded' });
   assert.equal(form.status, 415);
+  assert.equal((await owner.post(path, { ...body, name: ' \u200B' })).status, 400);
   const nobody = await gateway.post(`/dashboard-api${path}`, { body });
   assert.equal(nobody.status, 401);
   assert.equal((await poll(codes)).error, 'authorization_pending');

@@ -15,7 +15,6 @@ import {
 } from '../../domain/users/device-logins.ts';
 import { lacksSecondFactor, lockMembers } from '../../domain/users/members.ts';
 import { clientGroupOf } from '../../lib/addresses.ts';
-import { cleanName } from '../../lib/clean-name.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { dayMs } from '../../lib/utc-time.ts';
@@ -24,6 +23,7 @@ import { changeKey, createKey } from '../changes/keys.ts';
 import type { ManagementContext } from '../context.ts';
 import type { deviceLoginsEndpoints } from '../contract/device-logins.ts';
 import type { Handlers } from '../handlers.ts';
+import { checkName } from './sign-in-fields.ts';
 
 /** A key on a machine that is lost ends by itself; its program then asks for another. */
 const keyMs = 90 * dayMs;
@@ -88,7 +88,7 @@ export const deviceLoginsHandlers: Handlers<typeof deviceLoginsEndpoints> = {
     const { body, request, changes } = call;
     await requireProof(context, { userId, accountId });
     await takeTry(context, userId, request.ip);
-    const keyName = cleanName(body.name);
+    const keyName = checkName(body.name, 'Give the key a name.');
     const confirmation = { accountId, userId, keyName, confirmedFrom: request.ip };
     await decide(context, changes, body.user_code, confirmation);
     return { confirmed: true };
