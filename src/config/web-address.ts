@@ -9,7 +9,7 @@ export function webAddressProblem(text: string): string | null {
   if (protocol !== 'http:' && protocol !== 'https:')
     return 'must begin with http:// or https://; got another scheme';
   if (/\s/.test(text)) return 'must hold no spaces and line breaks; got one';
-  // They would not be sent.
+  // The gateway sends no user name and password of an address.
   if (username || password) return 'must hold no user name and password; got one';
   return search || hash ? 'must end with its path; got a `?` or `#` in it' : null;
 }

@@ -1,6 +1,6 @@
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns the header that has a key; null: there is none, and no header. */
+/** Returns the header with the key, or no header when the key is null. */
 export function keyHeader(name: string, key: string | null): Headers {
   return key === null ? {} : { [name]: key };
 }

@@ -28,7 +28,7 @@ export type HostWishes = {
   readonly lacksTools?: true;
   /** The fields that tell it not to think. Left out: `reasoning_effort`, which is `none`. */
   readonly notThinking?: Readonly<Record<string, unknown>>;
-  /** Its models that think or not: of efforts, they know `none`. */
+  /** Its models whose thinking is only on or off: the one effort that they know is `none`. */
   readonly withoutEfforts?: RegExp;
   /** It refuses a forced call while the model thinks, so that the model must not think then. */
   readonly forcesWithoutThinking?: true;
@@ -129,7 +129,7 @@ export type EmbeddingWishes = {
   readonly purposes?: {
     readonly field: string;
     readonly words: Readonly<Record<EmbeddingPurpose, string | null>>;
-    /** It requires one: this, when none is named. */
+    /** What is sent when the client names none, because the host requires one. */
     readonly usual?: EmbeddingPurpose;
   };
   /** Its vectors are base64 of signed bytes. */

@@ -121,7 +121,7 @@ function readingCommitted(begin: string): string {
 }
 
 function localSql({ name, value }: AppliedSetting): string[] {
-  // Named where a transaction begins.
+  // Each `begin` names it (`readingCommitted`).
   if (name === 'default_transaction_isolation') return [];
   if (name !== 'default_transaction_read_only') return [`set local ${name} = ${quote(value)}`];
   // The default would come too late for this transaction. Kysely's read-only transactions stay so.

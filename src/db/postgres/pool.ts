@@ -57,7 +57,7 @@ function settingsOf({
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     default_transaction_read_only: isReadOnly ? 'on' : 'off',
-    // What follows is usual, but a role or a database may have others.
+    // The usual values, because a role or a database may have others.
     default_transaction_isolation: 'read committed',
     lock_timeout: 0,
     datestyle: 'ISO',
