@@ -84,6 +84,28 @@ test('an address of LiteLLM loses the version and the endpoint that its kind add
   ]);
 });
 
+test('a custom channel of new-api has the address of the call itself, or of its host', async () => {
+  const ends = ['/api/v3/chat/completions', '/v1/chat/completions/', ''];
+  const channels = ends.map((end, index) => {
+    const named = { name: `c${index}`, key: `k${index}`, models: `m${index}` };
+    return { type: '8', status: '1', base_url: `https://c.example${end}`, ...named };
+  });
+  const source = {
+    has: () => Promise.resolve(true),
+    rows: (table: string) => Promise.resolve(table === 'channels' ? channels : []),
+    close: () => Promise.resolve(),
+  };
+  const { fragment } = await readNewApi(source, context);
+  const addresses = Object.values(fragment.providers).map((provider) =>
+    'base_url' in provider ? provider.base_url : null,
+  );
+  const versions = ['/api/v3', '/v1', '/v1'];
+  assert.deepEqual(
+    addresses,
+    versions.map((version) => `https://c.example${version}`),
+  );
+});
+
 for (const product of ['one-api', 'new-api'])
   for (const store of ['sqlite', 'postgres'] as const)
     testRecorded(

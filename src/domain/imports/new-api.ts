@@ -205,14 +205,19 @@ function readChannels({ draft, isOneApi }: Source, channels: readonly ForeignRow
         host?.kind === undefined,
       'it has no address': base === undefined && host?.kind !== undefined,
     });
-    if (stays.length > 0) draft.note('provider', name, ...stays);
-    else
-      readChannel(draft, row, {
-        name,
-        kind: host!.kind!,
-        base_url: withoutTrailing(base!, '/') + host!.path,
-        rank: priorities.indexOf(priorityOf(row)),
-      });
+    if (stays.length > 0) {
+      draft.note('provider', name, ...stays);
+      continue;
+    }
+    const address = withoutTrailing(base!, '/');
+    // A custom channel of new-api has the address of the call itself.
+    const [, own] = /^(.*)\/chat\/completions$/.exec(address) ?? [];
+    readChannel(draft, row, {
+      name,
+      kind: host!.kind!,
+      base_url: own ?? address + host!.path,
+      rank: priorities.indexOf(priorityOf(row)),
+    });
   }
 }
 
