@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leastCpuMsOf } from '../../tests/support/cpu-time.ts';
 import { knownProviders } from '../config/known-providers.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import { assertRefused } from '../../tests/support/assert-refused.ts';
@@ -99,6 +100,25 @@ test('models that think or not at their host get no other effort, and other host
   assert.deepEqual(fit(groq?.wishes, 'qwen/qwen3-32b', 'none'), ['none', []]);
   assert.deepEqual(fit(groq?.wishes, 'qwen/qwen3.8-27b', 'high'), ['high', []]);
   assert.deepEqual(fit(openrouter?.wishes, 'qwen/qwen3-32b', 'high'), ['high', []]);
+});
+
+test('a host that wants roles in turn gets one message for those in a row, in time that grows with them', () => {
+  const image = { type: 'image_url', image_url: { url: 'https://a.example' } };
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'user', content: null },
+    { role: 'user', content: [image] },
+    { role: 'assistant', content: 'b' },
+    { role: 'assistant', content: 'c' },
+  ];
+  const fitted = fitToHost({ messages }, { alternates: true }).body['messages'];
+  assert.deepEqual(fitted, [
+    { role: 'user', content: [{ type: 'text', text: 'a' }, image] },
+    { role: 'assistant', content: 'b\n\nc' },
+  ]);
+  const many = Array.from({ length: 8_000 }, () => ({ role: 'user', content: [image] }));
+  const fit = () => fitToHost({ messages: many }, { alternates: true });
+  assert.ok(leastCpuMsOf(fit) < 50);
 });
 
 test('a host that forces no call while the model thinks is told not to think', () => {

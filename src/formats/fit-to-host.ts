@@ -166,23 +166,27 @@ const joinedRoles: readonly unknown[] = ['user', 'assistant'];
 
 /** Joins messages in a row of one role. */
 function joined(messages: readonly unknown[]): readonly unknown[] {
-  const kept: unknown[] = [];
-  for (const message of messages) {
-    const last = objectOf(kept.at(-1));
-    const { role, content, ...fields } = objectOf(message);
-    if (role === last['role'] && joinedRoles.includes(role))
-      kept[kept.length - 1] = { ...last, ...fields, content: join(last['content'], content) };
-    else kept.push(message);
+  const runs: { message: JsonObject; readonly contents: unknown[] }[] = [];
+  for (const message of messages.map((sent) => objectOf(sent))) {
+    const { role, content, ...fields } = message;
+    const run = runs.at(-1);
+    if (run && run.message['role'] === role && joinedRoles.includes(role)) {
+      run.message = { ...run.message, ...fields };
+      run.contents.push(content);
+    } else runs.push({ message, contents: [content] });
   }
-  return kept;
+  return runs.map(({ message, contents }) =>
+    contents.length === 1 ? message : { ...message, content: join(contents) },
+  );
 }
 
-function join(one: unknown, other: unknown): unknown {
-  if ((one ?? null) === null || (other ?? null) === null) return one ?? other;
-  if (typeof one === 'string' && typeof other === 'string') return `${one}\n\n${other}`;
-  const partsOf = (content: unknown): readonly unknown[] =>
-    Array.isArray(content) ? content : [{ type: 'text', text: textOf(content) }];
-  return [...partsOf(one), ...partsOf(other)];
+function join(contents: readonly unknown[]): unknown {
+  const said = contents.filter((content) => (content ?? '') !== '');
+  if (said.length === 0) return contents[0];
+  if (said.every((content) => typeof content === 'string')) return said.join('\n\n');
+  return said.flatMap((content): readonly unknown[] =>
+    Array.isArray(content) ? content : [{ type: 'text', text: content }],
+  );
 }
 
 /** As the models write it themselves. */
