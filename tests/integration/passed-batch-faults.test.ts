@@ -246,6 +246,26 @@ const cases: Readonly<Record<string, Case>> = {
     ...ranLive,
     begun: 0,
   },
+  'the host has the model, but not for batches': {
+    only: ['openai', 'mistral'],
+    fail(p) {
+      const lacking = answerStatus(400, { body: { error: { message: 'Invalid model: x' } } });
+      p.before = inTurn((asked) => (isCreate(asked) ? lacking : null), answerLive);
+    },
+    ...ranLive,
+    begun: 0,
+  },
+  'the batch fails because the host lacks the model for it': {
+    only: ['openai', 'mistral'],
+    fail(p) {
+      ended(p, (batch) => {
+        batch.status = 'failed';
+        batch.errors = [{ code: 'x', message: 'Invalid model: x' }];
+      });
+      p.before = inTurn(answerLive, p.before);
+    },
+    ...ranLive,
+  },
   'the results of an expired batch are cut the first time': {
     only: ['openai', 'mistral'],
     fail(p) {
@@ -297,7 +317,8 @@ const cases: Readonly<Record<string, Case>> = {
     only: ['bedrock', 'vertex'],
     fail(p) {
       ended(p, (batch) => {
-        p.finish(batch, 'failed', 2);
+        // The third has failed, perhaps with the job.
+        p.finish(batch, 'failed', 3);
         batch.errors = [{ code: 13, message: 'broken' }];
       });
       p.before = inTurn(answerLive, p.before);

@@ -63,9 +63,10 @@ export class SentLines {
 
   /**
    * Settles the lines of a file. `isSpoiled`: something in it is no result of the batch. `isSettled`:
-   * false when a line could not be settled by our own fault, or while the database is down.
+   * false when a line could not be settled by our own fault, or while the database is down. `onlyBilled`:
+   * lines that the provider refused are left as they are.
    */
-  async readResults(job: Hosted, path: string, seen: Set<number>) {
+  async readResults(job: Hosted, path: string, seen: Set<number>, onlyBilled = false) {
     const { sent, host } = job;
     let [isSpoiled, isSettled] = [false, true];
     let waiting: Promise<boolean>[] = [];
@@ -87,7 +88,8 @@ export class SentLines {
         else if (!seen.has(number)) {
           seen.add(number);
           const row = await this.#parts.sent.line(sent, number);
-          if (row) waiting.push(this.#settle(job, row, result));
+          const isLeft = onlyBilled && result && !wasAnswered(result);
+          if (row && !isLeft) waiting.push(this.#settle(job, row, result));
           waitingBytes += bytes;
         }
         if (waiting.length >= settledMax || waitingBytes > settledBytes) await flush();
@@ -268,6 +270,10 @@ function tooLong(): ApiError {
     'upstream_error',
     `The provider's result is longer than ${resultBytesMax} bytes. Nothing was charged; ask for less, or send the request by itself.`,
   );
+}
+
+function wasAnswered({ result }: RemoteLine): boolean {
+  return typeof result === 'object' && result.status < 400;
 }
 
 function routeOf({ provider, model, format }: SentBatch): BatchRoute {

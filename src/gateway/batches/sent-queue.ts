@@ -221,7 +221,7 @@ export class SentQueue {
     }
   }
 
-  /** `isFirst`: nothing shows yet that the host has batches. */
+  /** `isFirst`: nothing shows yet that the host runs such batches. */
   async #refused(
     job: Hosted,
     failure: UpstreamFailure,
@@ -237,7 +237,9 @@ export class SentQueue {
     // A job in a bucket fails by its bucket, role or model, which are not the client's fault. S3 redirects
     // from a bucket in another region.
     const isOurs = host.api.hasBucket && next !== 'again' && !isCredentialRefused(status);
-    if (isFirst && (isMissing(status) || status === 405 || isOurs)) {
+    // The file of the requests may be missing at first; twice, it is the model.
+    const isLacking = isMissing(status) && (isFirst || sent.tries > 0);
+    if (isLacking || (isFirst && (status === 405 || isOurs))) {
       await this.#lines.giveBack(job);
       await this.#removeFiles(job, files);
       return null;
@@ -290,18 +292,18 @@ export class SentQueue {
     }
   }
 
-  /** Lines that it has run before are settled, and not run again. */
+  /** Lines that it has run before are settled, and not run again; those that failed with it are. */
   async #failed(job: Hosted, failed: FailedBatch): Promise<Step> {
     const { message, mayPass, results, files } = failed;
     const seen = new Set<number>();
     let isSettled = true;
     for (const path of results)
-      isSettled &&= (await this.#lines.readResults(job, path, seen)).isSettled;
+      isSettled &&= (await this.#lines.readResults(job, path, seen, true)).isSettled;
     if (this.#lines.isStopped) return { due_at_ms: job.nowMs };
     if (!isSettled && !isLost(job)) return { due_at_ms: job.nowMs + retryMs.first };
     const plain = makeFailure(mayPass ? 429 : 400, message);
     const failure = job.host.provider.kind.readFailure?.(plain, null) ?? plain;
-    return this.#refused(job, failure, { isFirst: job.host.api.hasBucket ?? false, files });
+    return this.#refused(job, failure, { isFirst: true, files });
   }
 
   async #collect(job: Hosted, remote: Extract<RemoteBatch, { state: 'ended' }>): Promise<Step> {
