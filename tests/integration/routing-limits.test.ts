@@ -213,6 +213,10 @@ test('a refused credential alerts the operator, and its route is skipped for a w
   assert.equal(alerts.length, 1);
   assert.match(alerts[0]!, /the provider refuses its credential/);
   await clock.advance(skippedMs);
+  two.play('chat', [answerStatus(403)], [answer]);
+  assert.equal(servedBy(await send())[0], 'second');
+  await logged(two, /the provider refuses its credential, or this request"/);
+  await clock.advance(skippedMs);
   two.play('chat', [answer]);
   assert.equal(servedBy(await send())[0], 'first');
 });
@@ -238,6 +242,15 @@ test('what one request can cause takes no route from others', async (t) => {
     assert.equal(servedBy(await send())[0], 'first', name);
     two.calls();
   }
+});
+
+test('a host that answers what is no answer of a model is taken out of use', async (t) => {
+  const { two, send } = await start(t, {}, { failuresMax: 3 });
+  for (const body of [{}, { choices: [] }]) {
+    two.play('chat', [answerJson(body)], [answerContent('chat', content)]);
+    for (let sent = 0; sent < 5; sent++) assert.equal(servedBy(await send())[0], 'second');
+  }
+  assert.deepEqual(two.calls(), [3, 10]);
 });
 
 test('a fallback’s answer is not cached while the first route is out of use either', async (t) => {

@@ -15,7 +15,9 @@ export function logFailures(log: Pick<Logger, 'warn' | 'error'>): RequestListene
       else if (event.ending === 'refused')
         log.error(
           logFieldsOf(event, fields),
-          'the provider refuses its credential or wants money: no request through it can succeed',
+          event.failure.status === 403
+            ? 'the provider refuses its credential, or this request'
+            : 'the provider refuses its credential or wants money: no request through it can succeed',
         );
       else log.warn(logFieldsOf(event, fields), 'the upstream failed');
     },
