@@ -315,9 +315,12 @@ test('a cap with too little room says what is spent and held, what the request n
 test('a reached cap says so, and with several choices the message names their number', async () => {
   gateway.answer(chat, short);
   const reached = await gateway.makeKey({ mode: 'live', creditUsd: 5, dailyCapMicros: zeroMicros });
-  const { message } = (await gateway.ask(chat, reached.key)).error;
+  const { error, headers } = await gateway.ask(chat, reached.key);
+  // Waiting would not help.
+  const { resets_at: resetsAt } = error.details ?? error;
+  assert.deepEqual([headers['retry-after'], resetsAt], [undefined, null]);
   assert.match(
-    message,
+    error.message,
     /^This key's daily cap of \$0\.00 is reached: \$0\.00 is spent\. This request can cost up to \$0\.\d+\. It allows nothing: have the cap raised\.$/,
   );
   const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 0.04 });

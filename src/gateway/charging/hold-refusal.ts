@@ -82,14 +82,18 @@ function detailsOf(limit: string, outcome: RefusedOutcome, refused: Refused) {
       spent_micros: outcome.cap.spentMicros,
     }),
     ...refused.details,
-    resets_at: isoTimeOf(outcome.resetsAtMs),
+    resets_at: isoTimeOf(resetOf(outcome)),
   };
 }
 
+/** null: of the balance, and of a cap of 0, which ends only when somebody changes it. */
+function resetOf({ resetsAtMs, cap }: RefusedOutcome): number | null {
+  return cap?.capMicros === 0 ? null : resetsAtMs;
+}
+
 function secondsUntilReset(outcome: RefusedOutcome, { nowMs }: Refused): number | null {
-  return outcome.resetsAtMs === null
-    ? null
-    : Math.max(1, Math.ceil((outcome.resetsAtMs - nowMs) / 1_000));
+  const resetsAtMs = resetOf(outcome);
+  return resetsAtMs === null ? null : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1_000));
 }
 
 function balanceMessage(
