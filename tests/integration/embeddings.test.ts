@@ -50,6 +50,13 @@ const gateway = await startGateway(
           routes: [{ provider: 'second', model: 'fixed' }],
           dimensions: { default: 3 },
         },
+        spared: {
+          ...embedding,
+          routes: [
+            { provider: 'cohere', model: 'embed-v4.0' },
+            { provider: 'second', model: 'second-host' },
+          ],
+        },
         'embed-v4.0': { routes: [{ provider: 'cohere', model: 'embed-v4.0' }], prices },
         'gemini-embedding-001': { prices },
         'mistral-embed': { prices },
@@ -192,18 +199,25 @@ describe('inputs beyond what a host takes', () => {
     assert.equal((await gateway.usage(made.key)).length, 1);
   });
 
-  /** Their third call fails; the client gets this status, and nothing is charged. */
-  async function askInVain(third: Script, others: Script, status: number) {
+  /** Their third call to the first host fails. */
+  async function askOf(model: string, third: Script, others: Script) {
     let calls = 0;
     upstream.on('/v2/embed', (response, request) =>
       (++calls === 3 ? third : others)(response, request),
     );
     const made = await newKey();
-    const reply = await ask(made, { model: 'embed-v4.0', input }, uncached);
-    assert.equal(reply.status, status, reply.text);
-    assert.equal(await chargedMicros(made), 0);
+    const reply = await ask(made, { model, input }, uncached);
+    const charged = await chargedMicros(made);
     const days = await rowsOf(gateway.database, 'loss_days', { ledger_id: `${made.account}:live` });
-    return { lost: await lossOf(reply), provoked: days[0]?.provoked_micros };
+    return { reply, charged, lost: await lossOf(reply), provoked: days[0]?.provoked_micros };
+  }
+
+  /** The client gets this status, and nothing is charged. */
+  async function askInVain(third: Script, others: Script, status: number) {
+    const { reply, charged, ...cost } = await askOf('embed-v4.0', third, others);
+    assert.equal(reply.status, status, reply.text);
+    assert.equal(charged, 0);
+    return cost;
   }
 
   test('cost the account nothing when one call fails; the others are the operator’s loss', async () => {
@@ -220,6 +234,14 @@ describe('inputs beyond what a host takes', () => {
       const { provoked } = await askInVain(refusal, cohere, status);
       assert.ok([154, 192].includes(provoked!), String(provoked));
     }
+  });
+
+  test('count against it, too, when another host then answers for all', async () => {
+    const { reply, charged, lost, provoked } = await askOf('spared', answerStatus(413), cohere);
+    assert.equal(vectorsOf(reply).length, 250);
+    assert.equal(charged, input.join('').length);
+    assert.ok([154, 192].includes(lost), String(lost));
+    assert.equal(provoked, lost);
   });
 
   test('count against it at most what they can have, whatever the host claims', async () => {
@@ -276,8 +298,13 @@ test('Voyage’s, Cohere’s and Mistral’s clients say `output_dimension` for 
   upstream.on(openAiPath, answerJson({ data: [{ embedding: [1, 0] }] }));
   const { asked } = await askRecorded(made, { input: 'sized', output_dimension: 2 });
   assert.equal(bodyOf(asked[0]!)['dimensions'], 2);
-  const refused = await ask(made, { input: 'sized', output_dimension: 5 });
-  assert.deepEqual([refused.status, refused.error.param], [400, 'dimensions']);
+  for (const [size, param] of [
+    [5, 'dimensions'],
+    [0, 'output_dimension'],
+  ] as const) {
+    const refused = await ask(made, { input: 'sized', output_dimension: size });
+    assert.deepEqual([refused.status, refused.error.param], [400, param]);
+  }
 });
 
 test('OpenAI’s code and field of a refusal reach the client', async () => {

@@ -107,7 +107,7 @@ test('Voyage’s clients say `top_k` for how many documents they want', async ()
     assert.equal((asked[0]!.body as JsonObject)['top_n'], count);
   }
   const refused = await ask(key, { top_k: 0 });
-  assert.deepEqual([refused.status, refused.error.param], [400, 'top_n']);
+  assert.deepEqual([refused.status, refused.error.param], [400, 'top_k']);
 });
 
 test('the best document comes first, and a search unit is charged', async () => {

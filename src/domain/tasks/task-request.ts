@@ -2,7 +2,7 @@
 // conversation, such as embeddings or speech.
 import { Type, type Static, type TObject } from 'typebox';
 import { refuseProblem } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 
 export type TaskRequest = {
@@ -25,14 +25,15 @@ export function fieldReader<Schema extends TObject>(
   unchecked?: string,
   renamed: Names = {},
 ) {
-  const checked = Object.entries(schema.properties).filter(([name]) => name !== unchecked);
+  const { properties } = schema;
+  const others = Object.entries(renamed).map(([name, own]) => [name, properties[own]!] as const);
+  const checked = [...Object.entries(properties), ...others].filter(([name]) => name !== unchecked);
   const findProblem = compileSchema(Type.Object(Object.fromEntries(checked)));
-  return (given: unknown) => {
-    const body = isObject(given) ? withOwnNames(given, renamed) : given;
+  return (body: unknown) => {
     refuseProblem(findProblem(body));
-    const fields = body as Static<Schema> & JsonObject;
+    const fields = withOwnNames(body as JsonObject, renamed) as Static<Schema> & JsonObject;
     const ignored = Object.entries(fields).flatMap(([name, value]) =>
-      Object.hasOwn(schema.properties, name) || value === null ? [] : [name],
+      Object.hasOwn(properties, name) || value === null ? [] : [name],
     );
     return { fields, ignored };
   };

@@ -293,12 +293,13 @@ async function deliver<Request extends TaskRequest, Host, Made>(
   });
   const { route } = made;
   const { provider } = route.route;
+  const spoiled = { provider, calls, picos: spoiledPicos };
   if (made.kind !== 'made')
     return {
       kind: 'failed',
       error: toModelError(made.failure, model, clock.nowMs()),
       lostPicos,
-      spoiled: { provider, calls, picos: spoiledPicos },
+      spoiled,
       ...(made.kind === 'broken' && { begun: { output: stream, isEvents, lastFrame: null } }),
     };
   const routePrice = priceOn(route.chosen, price);
@@ -317,6 +318,7 @@ async function deliver<Request extends TaskRequest, Host, Made>(
       : answer),
     headers: ignoredHeader(asked, gateway, route),
     usableForMs: null,
+    spoiled,
     lostPicos:
       lostPicos +
       costOfCount(routePrice.upstream, made.count) -
