@@ -11,6 +11,7 @@ import type { TranscriptionJob } from '../../src/providers/transcriptions/host.t
 import { transcriptionHostOf } from '../../src/providers/transcriptions/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import { readFrames, type Reply } from '../support/http.ts';
+import { rowsOf } from '../support/rows.ts';
 import { audioForm, formHeaders, wav } from '../support/task-samples.ts';
 import { answerJson, answerSse, type Script } from '../support/upstream.ts';
 
@@ -107,6 +108,14 @@ const gateway = await startGateway(
           routes: [{ provider: 'cohere', model: 'cohere-transcribe-03-2026' }],
         },
         asked: { type, prices: byTokens, routes: [{ provider: 'google', model: 'flash' }] },
+        'asked-or-heard': {
+          type,
+          prices: byMinute,
+          routes: [
+            { provider: 'google', model: 'flash' },
+            { provider: 'deepgram', model: 'nova-3' },
+          ],
+        },
       },
     };
   },
@@ -237,9 +246,14 @@ describe('a model billed by the minute', () => {
   });
 
   test('a header that lies short is charged by the host’s count', async () => {
-    upstream.on(openAiPath, answerJson({ text, usage: { type: 'duration', seconds: 20 } }));
-    const reply = await ask(await newKey(), {}, { file: wav(20, 8_000) });
-    assert.equal(reply.costMicros, 2_000);
+    for (const told of [
+      { usage: { type: 'duration', seconds: 20 } },
+      { usage: { seconds: 0 }, duration: 19.4 },
+    ]) {
+      upstream.on(openAiPath, answerJson({ text, ...told }));
+      const reply = await ask(await newKey(), {}, { file: wav(20, 8_000) });
+      assert.equal(reply.costMicros, 2_000);
+    }
   });
 
   test('a header that lies short is told by the times of words, where the host counts nothing', async () => {
@@ -255,6 +269,8 @@ describe('a model billed by the minute', () => {
     assert.equal(reply.costMicros, 1_500);
     const whole = await ask(await newKey(), {}, { file: wav(20) });
     assert.equal(whole.costMicros, 2_000);
+    const ofTokens = await ask(await newKey(), { model: 'tokens' }, { file: wav(20, 8_000) });
+    assert.equal(ofTokens.costMicros, 15 * (10 + 4));
   });
 
   test('more than the bytes can hold is the operator’s loss', async () => {
@@ -527,7 +543,13 @@ describe('hosts with forms of their own', () => {
     const { reply, asked } = await gateway.recordUpstream(async () =>
       ask(await newKey(), { ...fields, language: 'en' }),
     );
-    assert.equal(formOf(asked[0]!.text)['diarize'], 'true');
+    // It answers nothing to both times and a language.
+    assert.deepEqual(formOf(asked[0]!.text), {
+      model: 'voxtral-mini-transcribe-3',
+      diarize: 'true',
+      'timestamp_granularities[]': 'segment',
+    });
+    assert.equal(reply.headers['x-service-ignored'], 'language');
     const { segments: said, ...rest } = reply.json<{ segments: object[] }>();
     const { type: _, speaker_id: speaker, ...times } = told;
     const segment = { ...times, id: 'seg_0', type: 'transcript.text.segment', speaker };
@@ -535,6 +557,18 @@ describe('hosts with forms of their own', () => {
     const usageTold = { type: 'duration', seconds: 3 };
     const expected = { task: 'transcribe', language: 'en', duration: 4, text, usage: usageTold };
     assert.deepEqual(rest, expected);
+  });
+
+  test('when hosts lack different things, the error names what the client can mend', async () => {
+    for (const [response_format, at, said] of [
+      ['diarized_json', path, /must not be diarized_json/],
+      ['srt', '/v1/audio/translations', /must be json or text/],
+    ] as const) {
+      const fields = { model: 'asked-or-heard', response_format };
+      const reply = await ask(await newKey(), fields, { at });
+      assert.deepEqual([reply.status, reply.error.param], [400, 'response_format']);
+      assert.match(reply.error.message, said);
+    }
   });
 
   const geminiPath = '/v1beta/models/flash:generateContent';
@@ -632,12 +666,17 @@ describe('the forms of an answer', () => {
     assert.deepEqual([got, language], [segments, 'english']);
   });
 
-  test('an answer without segments cannot become subtitles: free', async () => {
-    for (const each of [openAiPath, secondPath]) upstream.on(each, whisper);
+  test('an answer without segments cannot become subtitles: free, within the loss budget', async () => {
     const made = await newKey();
     const reply = await ask(made, { response_format: 'vtt' });
     assert.equal(reply.status, 502);
     assert.equal(await chargedMicros(made), 0);
+    assert.deepEqual(await gateway.lossesOf(reply.requestId), [800]);
+    // The other host has times.
+    upstream.on(secondPath, verbose);
+    assert.equal((await ask(made, { response_format: 'vtt' })).costMicros, 400);
+    const days = await rowsOf(gateway.database, 'loss_days', { ledger_id: `${made.account}:live` });
+    assert.equal(days[0]?.provoked_micros, 800 + 400);
   });
 
   test('events of a model that does not stream', async () => {

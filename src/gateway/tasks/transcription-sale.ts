@@ -1,6 +1,7 @@
 // A request for a transcription or a translation: seconds of audio at the model's price, or the
 // provider's tokens. The hold follows our own reading of the file, the charge the provider's count.
-import { unreadable } from '../../canonical/upstream-broken.ts';
+import { makeFailure } from '../../canonical/make-failure.ts';
+import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import { writeSrt, writeVtt } from '../../domain/tasks/subtitles.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type TranscriptionRequest,
 } from '../../domain/tasks/transcription-request.ts';
 import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
-import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { brokenStream } from '../../formats/stream-progress.ts';
 import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 import { writeForm, type SizedBody } from '../../lib/multipart.ts';
@@ -39,8 +39,11 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
     read: parseTranscriptionRequest,
     hostOf: transcriptionHostOf,
     serves: (host, request) => lackOf(host, request, task) === null,
-    refuse: (request, { id }, hosts) =>
-      invalidRequest(...refusals[lackOf(hosts[0]!, request, task)!](id, request)),
+    refuse(request, { id }, hosts) {
+      const lacks = hosts.map((host) => lackOf(host, request, task));
+      const least = nearest.find((lack) => lacks.includes(lack))!;
+      return invalidRequest(...refusals[least](id, request));
+    },
     measure(request, _, routes) {
       const seconds = secondsOf(request);
       return {
@@ -55,7 +58,8 @@ export function transcriptionEndpoint(task: TranscriptionTask): Endpoint {
       const made = await transcribeAt(route, calling, { task, seconds });
       return { made, ...counted(route, calling, made.transcript) };
     },
-    ignoredAt: ({ ignores }, { fields }) => Object.keys(fields).filter(ignores),
+    ignoredAt: ({ ignores }, { fields, format }) =>
+      Object.keys(fields).filter((name) => ignores(name, hostFormats[format])),
     answer({ body, transcript }, { request, count, isByUnit }) {
       const usage = {
         ...(isByUnit
@@ -104,6 +108,9 @@ const refusals: Readonly<Record<Lack, Refusal>> = {
   ],
 };
 
+/** Where hosts lack different things, the error names the first of these: what the client can mend. */
+const nearest = ['language', 'speakers', 'times', 'translations'] as const;
+
 /** Recordings have 10 input tokens a second. Speech is at most 16 tokens a second; speakers cost more. */
 const tokensPerSecond = { likely: 14, input: 12, output: 16, outputWithSpeakers: 64 };
 /** For audio so short that an answer's frame counts. */
@@ -140,12 +147,16 @@ function sizeOf(
     count,
     each: { inputTokens: input, outputTokens: perSecond },
     beside: { inputTokens: promptTokens, outputTokens: beside },
-    likely: { inputTokens: 10 * seconds, outputTokens: 4 * seconds },
+    likely: likelyTokens(seconds),
     most: {
       inputTokens: input * secondsMax + promptTokens,
       outputTokens: perSecond * secondsMax + beside,
     },
   };
+}
+
+function likelyTokens(seconds: number): Count {
+  return { inputTokens: 10 * seconds, outputTokens: 4 * seconds };
 }
 
 function secondsMinAt({ chosen }: TaskRoute<TranscriptionHost>): number {
@@ -159,16 +170,16 @@ const charactersPerSecond = 40;
 /** Where the provider counts nothing, a header that lies short is told by what was said, and when. */
 function counted(
   route: TaskRoute<TranscriptionHost>,
-  { request, size, isByUnit }: Calling<TranscriptionRequest>,
+  { request, isByUnit }: Calling<TranscriptionRequest>,
   { text, seconds, tokens, spokenSeconds }: Transcript,
 ): { readonly count: Count; readonly isEstimate: boolean } {
+  const sayingSeconds = Math.ceil(text.length / charactersPerSecond);
+  const ownSeconds = Math.max(secondsOf(request), spokenSeconds, sayingSeconds);
   if (!isByUnit) {
-    if (!tokens?.inputTokens) return { count: size.likely, isEstimate: true };
+    if (!tokens?.inputTokens) return { count: likelyTokens(ownSeconds), isEstimate: true };
     const outputTokens = tokens.outputTokens || tokensFromBytes(utf8Length(text));
     return { count: { ...tokens, outputTokens }, isEstimate: outputTokens !== tokens.outputTokens };
   }
-  const sayingSeconds = Math.ceil(text.length / charactersPerSecond);
-  const ownSeconds = Math.max(secondsOf(request), spokenSeconds, sayingSeconds);
   const units = Math.max(seconds || ownSeconds, secondsMinAt(route));
   return { count: { units }, isEstimate: !seconds };
 }
@@ -242,8 +253,9 @@ async function transcribeAt(
   const body = await bodyOf(route, calling, { task, seconds, pass });
   const transcript = readTranscript(body);
   if (!transcript) throw unreadable('the answer has no text');
+  // Other requests of the model need no times, so they must not lose the route.
   if (isSubtitles(format) && transcript.segments === null)
-    throw unreadable('the answer tells no times');
+    throw new UpstreamBroken({ ...untimed, isCausedByAccount: true });
   if (isEvents && !stream.hasFrames) {
     const segments = format === 'diarized_json' ? speakersOf(body) : [];
     const { text: delta } = transcript;
@@ -252,6 +264,8 @@ async function transcribeAt(
   }
   return { body, transcript };
 }
+
+const untimed = makeFailure('unreadable', 'the answer tells no times');
 
 function isSubtitles(format: TranscriptionRequest['format']): boolean {
   return format === 'srt' || format === 'vtt';
@@ -277,7 +291,8 @@ async function bodyOf(
   const { upstreamModel, provider } = chosen;
   // Words alone would make no subtitles.
   const isLeftOut = (name: string) =>
-    host.ignores(name) || (name === 'timestamp_granularities' && isSubtitles(format));
+    host.ignores(name, hostFormats[format]) ||
+    (name === 'timestamp_granularities' && isSubtitles(format));
   const taken = Object.entries(fields).filter(([name]) => !isLeftOut(name));
   const job = {
     task,

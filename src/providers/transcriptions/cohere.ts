@@ -2,11 +2,9 @@
 import { lacksTranslations, type TranscriptionHost } from './host.ts';
 
 export const cohere: TranscriptionHost = {
-  lacks(asked) {
-    const { format, fields } = asked;
-    if (format !== 'json') return lacksTranslations(asked) ?? 'times';
-    return lacksTranslations(asked) ?? (fields['language'] ? null : 'language');
-  },
+  lacks: (asked) =>
+    lacksTranslations(asked) ??
+    (asked.format !== 'json' ? 'times' : asked.fields['language'] ? null : 'language'),
   ignores: (field) => field !== 'language' && field !== 'temperature',
   streams: false,
   write: ({ upstreamModel, fields }) => ({

@@ -60,12 +60,10 @@ export function deepgram(upstreamModel: string): TranscriptionHost {
       const channel = objectOf(listOf(objectOf(results)['channels'])[0]);
       const { transcript, words, languages } = objectOf(listOf(channel['alternatives'])[0]);
       const codes = [channel['detected_language'] ?? languages ?? []].flat();
-      const spoken = objectsOf(words).map(
-        ({ word, punctuated_word: written = word, ...times }) => ({
-          ...times,
-          text: written,
-        }),
-      );
+      const spoken = objectsOf(words).map(({ word, punctuated_word: text = word, ...times }) => ({
+        ...times,
+        text,
+      }));
       return {
         text: transcript,
         language: codes[0],

@@ -1,5 +1,5 @@
 // ElevenLabs' form of transcription. https://elevenlabs.io/docs/api-reference/speech-to-text/convert
-import { listOf } from '../../lib/json.ts';
+import { objectsOf } from '../../lib/json.ts';
 import { keyHeaders } from '../speech/elevenlabs.ts';
 import { lacksTranslations, readWords, type TranscriptionHost } from './host.ts';
 
@@ -31,10 +31,9 @@ export const elevenlabs: TranscriptionHost = {
   }),
   // Its spaces are words.
   read({ text, language_code: language, words, audio_duration_secs: duration }) {
-    const given = listOf(words);
-    const spoken = given.map((word) => ({
-      ...(word as object),
-      speaker: (word as { readonly speaker_id?: unknown } | null)?.speaker_id,
+    const spoken = objectsOf(words).map(({ speaker_id: speaker, ...word }) => ({
+      ...word,
+      speaker,
     }));
     return {
       text,

@@ -42,8 +42,8 @@ export type Lack = 'translations' | 'times' | 'speakers' | 'language';
 export type TranscriptionHost = {
   /** Returns null for a request that it can serve. `fields`: all of the request. */
   readonly lacks: (asked: Pick<TranscriptionJob, 'task' | 'format' | 'fields'>) => Lack | null;
-  /** True when it lacks a field. */
-  readonly ignores: (field: string) => boolean;
+  /** True when it lacks a field, or has it in other formats only. */
+  readonly ignores: (field: string, format: HostFormat) => boolean;
   readonly streams: boolean;
   /**
    * At most so many input tokens a second, and output tokens beside the text. Left out: as at OpenAI.
@@ -67,7 +67,7 @@ export type Transcript = {
   readonly segments: readonly Segment[] | null;
   /** When its last word ends, rounded up; 0: it tells no words. */
   readonly spokenSeconds: number;
-  /** Whole seconds of audio that the host counts. null: it does not. */
+  /** Whole seconds of audio that the host counts, not 0. null: it does not. */
   readonly seconds: number | null;
   /** null: the host counts none. */
   readonly tokens: TokenCounts | null;
@@ -99,9 +99,10 @@ function readSegment(segment: unknown): Segment | null {
 
 /** In the usage or beside it. Mistral has a name of its own, and OpenRouter counts parts of seconds. */
 function readSeconds(usage: JsonObject, duration: unknown): number | null {
-  const told = [usage.prompt_audio_seconds, usage.seconds, duration];
-  const seconds = told.find((value) => typeof value === 'number');
-  return seconds === undefined ? null : readTokenCount(Math.ceil(seconds));
+  const told = [usage.prompt_audio_seconds, usage.seconds, duration].map((value) =>
+    typeof value === 'number' ? readTokenCount(Math.ceil(value)) : null,
+  );
+  return told.find(Boolean) ?? null;
 }
 
 type Word = {

@@ -46,7 +46,10 @@ function openAiForm(wishes: TranscriptionWishes, isOpenAi: boolean): Transcripti
   const { only, lacksFormats, lacksStreams, measuresSegmentsOnly } = wishes;
   return {
     lacks: wishes.lacksTranslations ? lacksTranslations : () => null,
-    ignores: (field) => only !== undefined && !only.includes(field),
+    // Told the language, Mistral answers nothing beside times (github.com/livekit/agents/issues/4399, read 2026-11-30).
+    ignores: (field, format) =>
+      only?.includes(field) === false ||
+      (!!lacksFormats && format !== 'json' && field === 'language'),
     streams: !lacksStreams,
     ...(lacksFormats && { read: readPlain }),
     write({ task, upstreamModel, format, isEvents, fields }) {
