@@ -87,8 +87,8 @@ test('an address of LiteLLM loses the version and the endpoint that its kind add
 test('a custom channel of new-api has the address of the call itself, or of its host', async () => {
   const ends = ['/api/v3/chat/completions', '/v1/chat/completions/', ''];
   const channels = ends.map((end, index) => {
-    const named = { name: `c${index}`, key: `k${index}`, models: `m${index}` };
-    return { type: '8', status: '1', base_url: `https://c.example${end}`, ...named };
+    const texts = { name: `c${index}`, key: `k${index}`, models: `m${index}` };
+    return { type: '8', status: '1', base_url: `https://c.example${end}`, ...texts };
   });
   const source = {
     has: () => Promise.resolve(true),

@@ -175,10 +175,12 @@ function lockedByVariables(env: Environment): LockedField[] {
   ]);
 }
 
-/** Files of secrets often end in a line break. */
+/** Files of secrets often end in a line break. Every object has `constructor`, which is no text. */
 function trimmed(env: Environment): Environment {
-  const valueOf = (_none: object, name: string) =>
-    Object.hasOwn(env, name) ? env[name]?.trim() : undefined;
+  const valueOf = (_none: object, name: string) => {
+    const value: unknown = env[name];
+    return typeof value === 'string' ? value.trim() : undefined;
+  };
   return new Proxy<Environment>({}, { get: valueOf });
 }
 
