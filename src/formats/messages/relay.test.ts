@@ -366,9 +366,9 @@ test('a mark for the cache on thinking is left out and listed', () => {
   ];
   const sealed = { type: 'redacted_thinking', data: 'anthropics' };
   const text = { ...textPart('b'), ...mark };
-  const { body, ignored } = up({
-    messages: said({ ...thinking, ...mark }, { ...sealed, ...mark }, text),
-  });
+  const fields = { messages: said({ ...thinking, ...mark }, { ...sealed, ...mark }, text) };
+  const { body, ignored } = up(fields);
+  assert.deepEqual(messages.ignoredFields?.(clientRequest(fields)), ['cache_control']);
   assert.deepEqual(JSON.parse(JSON.stringify(body.messages)), said(thinking, sealed, text));
   assert.deepEqual(ignored, ['cache_control']);
 });
