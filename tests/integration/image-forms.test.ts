@@ -79,7 +79,7 @@ describe('edits as a form', () => {
     );
     assert.match(
       (await gateway.post(edits, { key, body: { ...json, images: [] } })).error.message,
-      /required for gpt-image-flare-edit/,
+      /is required: exactly 1 image to edit for gpt-image-flare-edit/,
     );
     const { key: plain } = await newKey({ models: ['gpt-image-flare'] });
     assert.equal(
@@ -169,7 +169,7 @@ describe('edits as a form', () => {
           ['image', pngFile],
         ],
         'images',
-        /gpt-image-flare-edit: exactly 1/,
+        /exactly 1 image to edit for gpt-image-flare-edit/,
       ],
     ];
   test('refused forms', async () => {

@@ -151,7 +151,12 @@ describe('an invalid field is refused with its name and allowed values', () => {
     [sized, { size: '1040x336' }, 'size', /too narrow/],
     [sized, { size: '336x1040' }, 'size', /too narrow/],
     [sized, { images: [image] }, 'images', /must be left out for sized/],
-    [editing, {}, 'images', /required for editing: exactly 1 image .*; got none/],
+    [
+      editing,
+      {},
+      'images',
+      /^images is required: exactly 1 image to edit for editing, .*; got none/,
+    ],
     [editing, { images: [] }, 'images', /got none/],
     [editing, { images: [image, image] }, 'images', /^images must be exactly 1 image .*; got 2/],
     [referring, { images: [image, image, image, image] }, 'images', /1 to 3 images .*; got 4/],

@@ -102,12 +102,8 @@ function checkInputImages(
   { id, mode, inputImages: { min, max } }: ImageModel,
 ): void {
   if (count >= min && count <= max) return;
-  throw invalidRequest(
-    'images',
-    count === 0
-      ? `images is required for ${id}: ${expectedImages(id, mode, max)}; got none`
-      : `images must be ${expectedImages(id, mode, max)}; got ${count}`,
-  );
+  const expected = `${expectedImages(id, mode, max)}; got ${count === 0 ? 'none' : count}`;
+  throw invalidRequest('images', `images ${count === 0 ? 'is required:' : 'must be'} ${expected}`);
 }
 
 /** Only OpenAI's images have masks. */
@@ -124,9 +120,9 @@ function expectedImages(id: string, mode: ImageModel['mode'], max: number): stri
     case 'text-to-image':
       return `left out for ${id}, which draws from text alone; use an edit or reference model`;
     case 'edit':
-      return `exactly 1 image to edit, as a URL or a data URL (data:image/png;base64,…)`;
+      return `exactly 1 image to edit for ${id}, as a URL or a data URL (data:image/png;base64,…)`;
     case 'reference':
-      return `1 to ${max} images to draw from, as URLs or data URLs (data:image/png;base64,…)`;
+      return `1 to ${max} images to draw from for ${id}, as URLs or data URLs (data:image/png;base64,…)`;
   }
 }
 
