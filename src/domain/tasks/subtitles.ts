@@ -11,14 +11,11 @@ export function writeVtt(segments: readonly Segment[]): string {
   return `WEBVTT\n\n${cuesOf(segments, '.').join('')}`;
 }
 
-/** Also `--->`, which has one in it. */
-const arrows = /-{2,}>/g;
-
 /** A blank line in a text would end its cue, and an arrow begin another. */
 function cuesOf(segments: readonly Segment[], point: ',' | '.'): readonly string[] {
   return segments.flatMap(({ start, end, text }) => {
     const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
-    const said = lines.join('\n').trim().replaceAll(arrows, '->');
+    const said = lines.join('\n').trim().replaceAll('-->', '-- >');
     return said === '' ? [] : [`${time(start, point)} --> ${time(end, point)}\n${said}\n\n`];
   });
 }
