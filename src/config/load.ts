@@ -177,11 +177,9 @@ function lockedByVariables(env: Environment): LockedField[] {
 
 /** Files of secrets often end in a line break. Every object has `constructor`, which is no text. */
 function trimmed(env: Environment): Environment {
-  const valueOf = (_none: object, name: string) => {
-    const value: unknown = env[name];
-    return typeof value === 'string' ? value.trim() : undefined;
-  };
-  return new Proxy<Environment>({}, { get: valueOf });
+  const get = (_none: object, name: string) =>
+    typeof env[name] === 'string' ? env[name].trim() : undefined;
+  return new Proxy<Environment>({}, { get });
 }
 
 function serverFrom(env: Environment): { host?: string; port?: number } {
