@@ -157,7 +157,8 @@ for (const endpoint of endpoints) {
       restricted: await newKey({ models: ['gpt-4o'] }),
       elsewhere: await newKey({ allowedAddresses: ['192.0.2.0/24'] }),
       reports: await newKey({ scopes: ['usage'] }),
-      daily: await newKey({ dailyCapMicros: zeroMicros }),
+      daily: await newKey({ dailyCapMicros: micros(1) }),
+      nothing: await newKey({ dailyCapMicros: zeroMicros }),
       monthly: await newKey({ monthlyCapMicros: micros(1) }),
       none: await newKey({ requestsPerMinute: 1 }),
     };
@@ -182,7 +183,8 @@ for (const endpoint of endpoints) {
       'a missing scope': by('key_scope_missing', keys.reports, { message: /`run`/ }),
       'a frozen account': by('account_frozen', frozen.key),
       'a loss budget': by('loss_budget_exceeded', losing.key, { message: /\$2\.00 .*T00:00:00/ }),
-      'a daily cap': by('key_daily_limit_reached', keys.daily, { message: /have the cap raised/ }),
+      'a daily cap': by('key_daily_limit_reached', keys.daily, { message: /T00:00:00/ }),
+      'a cap of 0': by('key_daily_limit_reached', keys.nothing, { message: /have the cap raised/ }),
       'a monthly cap': by('key_monthly_limit_reached', keys.monthly, { message: /-01T00:00:00/ }),
       'the rate limit': by('rate_limit_exceeded', keys.none, { message: /1 request a minute/ }),
     };
@@ -190,7 +192,9 @@ for (const endpoint of endpoints) {
       await t.test(name, async () => {
         const reply = await check(endpoint, expected);
         if (reply.status !== 429) return;
-        assert.match(String(reply.headers['retry-after']), /^[1-9]\d*$/);
+        // A cap of 0 ends only when somebody raises it.
+        const waits = String(reply.headers['retry-after']);
+        assert.match(waits, name === 'a cap of 0' ? /^undefined$/ : /^[1-9]\d*$/);
         assert.equal(
           reply.headers['x-should-retry'],
           expected.code === 'rate_limit_exceeded' ? undefined : 'false',
@@ -213,7 +217,7 @@ for (const endpoint of endpoints) {
       assert.ok(Number(details['required_micros']) > 0);
       assert.partialDeepStrictEqual(details, {
         limit: 'daily_cap',
-        left_micros: 0,
+        left_micros: 1,
         held_micros: 0,
         affordable_output_tokens: 0,
         resets_at: midnight.toISOString(),
