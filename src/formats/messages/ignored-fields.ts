@@ -49,7 +49,7 @@ function noteBlocks(content: unknown, ignored: Set<string>): void {
       ignored.add('messages.citations');
     if (block.type === 'image' && isObject(block.transformations))
       ignored.add('messages.transformations');
-    if (/thinking$/.test(String(block.type)) && isObject(block.cache_control))
+    if (String(block.type).endsWith('thinking') && isObject(block.cache_control))
       ignored.add('cache_control');
     if (block.type === 'fallback') ignored.add('messages.content.fallback');
     if (block.type === 'tool_result') noteBlocks(block.content, ignored);
