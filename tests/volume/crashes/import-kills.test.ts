@@ -4,16 +4,16 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openDatabase } from '../../src/db/database.ts';
-import { verify } from '../../src/domain/ledger/reports/verify.ts';
-import { test } from '../support/both-stores.ts';
-import { builtProgram, root } from '../support/built-program.ts';
-import { makeForeign } from '../support/foreign-samples.ts';
-import { databaseFor } from '../support/installation.ts';
-import { Program } from '../support/program.ts';
-import { Random } from '../support/random.ts';
-import { scaled } from '../support/volume.ts';
-import { rowsOf } from '../support/rows.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { verify } from '../../../src/domain/ledger/reports/verify.ts';
+import { test } from '../../support/both-stores.ts';
+import { builtProgram, root } from '../../support/built-program.ts';
+import { makeForeign } from '../../support/foreign-samples.ts';
+import { databaseFor } from '../../support/installation.ts';
+import { Program } from '../../support/program.ts';
+import { Random } from '../../support/random.ts';
+import { scaled } from '../../support/volume.ts';
+import { rowsOf } from '../../support/rows.ts';
 
 const users = 400;
 const each = Array.from({ length: users }, (_, index) => index + 1);
@@ -35,7 +35,7 @@ test('killed at random moments, an import goes on where it was', async () => {
   const database = openDatabase(program.databaseUrl);
   const count = async () =>
     (await database.read.selectFrom('accounts').select('id').execute()).length;
-  for (let kills = 0; kills < scaled(3, 30); kills += 1) {
+  for (let kills = 0; kills < scaled(3, 10); kills += 1) {
     const child = spawn(process.execPath, argv, { ...options, stdio: 'ignore' });
     const ended = once(child, 'exit');
     const until = (await count()) + 1 + random.below(users / 8);
