@@ -24,7 +24,7 @@ const providers: readonly (readonly [host: string, name: string])[] = [
 
 const place = { region: 'us-east-1', project: 'p', apiVersion: null };
 
-/** What the vendor says, wherever it says it; null: nothing. */
+/** Reads the counted tokens of any vendor's answer; null: it has none. */
 function vendorCount({ usageHeaders }: EndpointRecording, body: unknown): number | null {
   const header = usageHeaders?.['x-amzn-bedrock-input-token-count'];
   if (header !== undefined) return Number(header);

@@ -145,7 +145,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 type Said = { text: string; seconds: number; tokens: number | null; segments: number | null };
 
-/** What the vendor says, wherever it says it. `segments`: their number; null: it tells no times. */
+/** Reads a recorded answer of any vendor. `segments`: their number; null: it has no times. */
 function saidIn(body: JsonObject): Said {
   const { text, usage, duration, usageMetadata, segments, words, results, metadata } = body;
   if (isObject(usageMetadata)) {

@@ -292,7 +292,7 @@ const times = {
 const described = (description: string) => Type.Optional(Type.String({ description }));
 const speaker = described('For `diarized_json`: who speaks.');
 
-/** What else is in it, a provider decides. */
+/** Providers may add other fields. */
 export const Transcription = Type.Object({
   text,
   language: described('For formats with times: its name or its code.'),

@@ -129,7 +129,7 @@ export type EmbeddingWishes = {
   readonly purposes?: {
     readonly field: string;
     readonly words: Readonly<Record<EmbeddingPurpose, string | null>>;
-    /** What is sent when the client names none, because the host requires one. */
+    /** Sent when the client names no purpose, where the host requires one. */
     readonly usual?: EmbeddingPurpose;
   };
   /** Its vectors are base64 of signed bytes. */

@@ -82,7 +82,7 @@ test('details are added beside the message and cannot replace it; the wrong fiel
   );
 });
 
-/** What providers say, and what is written before it. */
+/** Providers' messages, and the token counts that clients get in front of each. */
 const overflows: Readonly<Record<string, string>> = {
   "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":
     '130000 tokens > 128000 maximum. ',

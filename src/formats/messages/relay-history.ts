@@ -19,7 +19,7 @@ import { upstreamCallId } from './tool-input.ts';
 type RelayedHistory = {
   readonly messages: readonly JsonObject[];
   readonly droppedThinking: boolean;
-  /** What is left out, thinking too. */
+  /** The names of the fields that are left out; `thinking` is among them. */
   readonly ignored: readonly string[];
 };
 

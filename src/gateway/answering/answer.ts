@@ -92,7 +92,7 @@ function readAnswer(called: Called, body: unknown): CallResult<RelayedAnswer> {
       return { ...failedCall(failure, billed), failure };
     }
     const { message, brokeOff } = error;
-    // What nobody billed is no answer of the model: the host is at fault.
+    // An answer without billed tokens did not come from the model: its host is at fault.
     const isCausedByAccount = billed !== null;
     const failure = { ...makeFailure('unreadable', message), isCausedByAccount, brokeOff };
     return failedCall(failure, billed);

@@ -27,7 +27,7 @@ export function outcomeOfFailure(failed: LastFailedCall, firstByteMs: number | n
   const used = failedUse(called, failed);
   const { bill, losses } = billOf(called, { used, ending: endingOf(called.running), firstByteMs });
   const lossMicros = feeFor(called, failed);
-  // Beside those of searches and images, so under another number.
+  // Losses of the call's searches and images have the numbers above this one.
   const fee = { lossMicros, callNumber: 1_000 * called.call.number, isCausedByAccount: true };
   return { ...ended, losses: lossMicros > 0 ? [...losses, fee] : losses, spoiled: bill };
 }

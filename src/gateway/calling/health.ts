@@ -157,7 +157,7 @@ export class RouteHealth implements RequestListener {
     });
   }
 
-  /** What one request can cause must not take the route from all. */
+  /** Notes how a call ended. A failure that its request may have caused does not eject the route. */
   end(route: RouteName, ending: CallEnding, failure: UpstreamFailure | null = null): void {
     this.#change(route, (record) => {
       const wasProbe = record.isProbed && this.#isDue(record);

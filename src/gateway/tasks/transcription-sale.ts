@@ -184,7 +184,7 @@ function counted(
   return { count: { units }, isEstimate: !seconds };
 }
 
-/** What a model may tell of its text. */
+/** Returns the languages and probabilities that the host told with its text. */
 function notesOf({ languages, logprobs }: JsonObject): JsonObject {
   return {
     ...(languages !== undefined && { languages }),
