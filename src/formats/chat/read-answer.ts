@@ -1,37 +1,27 @@
-// Reads a whole upstream answer.
-import type { Answer } from '../../canonical/answer.ts';
-import type { UrlCitation } from '../../canonical/citation.ts';
+// Reads a whole upstream answer: a stream of one delta, but for the reasoning, which has places in it.
+import { AnswerCollector, type Answer } from '../../canonical/answer.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
-import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/request.ts';
-import { append } from '../../lib/append.ts';
-import { newIdWithPrefix } from '../../lib/ids.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
-import { plainArguments } from '../call-arguments.ts';
+import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
 import { BrokenOffAnswer, UnreadableAnswer } from '../format.ts';
-import { findCallSignatures, readCallSignature } from './call-signatures.ts';
-import { callsOf, readCallPiece } from './call-pieces.ts';
-import { citationInBlock, readAnnotations, readSources } from './citations.ts';
-import { readText, readThinkingInContent } from './content.ts';
-import { readImages } from './images.ts';
+import { callsOf } from './call-pieces.ts';
 import { readErrorMessage } from '../error-message.ts';
 import { requireObjects } from '../require-objects.ts';
-import { readReasoning, unsignedThinking } from './reasoning.ts';
+import { ChatStreamReader } from './read-stream.ts';
+import { readReasoning } from './reasoning.ts';
 import { meterMessage } from './relay-meter.ts';
-import { isCutShort, readBreak, readStop } from './stop.ts';
-import { insertThinking, type PlacedThinking } from './thinking-places.ts';
-import { splitThoughts } from './think-tags.ts';
-import { readUsage } from './usage.ts';
+import { isCutShort, readBreak } from './stop.ts';
+import { insertThinking } from './thinking-places.ts';
 
 /** Reads the first choice: translation never asks for more. */
 export function readAnswer(body: unknown): Answer {
   const { answer, choices } = checkAnswer(body);
   const choice = firstChoice(joinChoices(choices));
-  const content = readMessage(choice.message, readSources(answer));
-  const stop = readStop(choice.finish_reason, {
-    hasToolCalls: content.some((part) => part.type === 'tool-call'),
-    hasRefusal: content.some((part) => part.type === 'refusal'),
-  });
-  return { content, stop, usage: readUsage(answer) };
+  const thinking = readReasoning(choice.message);
+  const collector = new AnswerCollector();
+  const events = new ChatStreamReader().readWhole(answer, choice, thinking);
+  for (const event of events) collector.push(event);
+  const { content, ...rest } = collector.answer!;
+  return { content: insertThinking(thinking, content), ...rest };
 }
 
 /** Returns the choice with index 0, at any position. */
@@ -97,81 +87,4 @@ function withMessage(choice: unknown): unknown {
 
 function isChoice(choice: unknown): choice is Choice {
   return isObject(choice) && isObject(choice.message);
-}
-
-/** `sources`: the pages that the answer lists beside the message. */
-function readMessage(message: JsonObject, sources: readonly UrlCitation[]): AssistantPart[] {
-  const { thinking, text, textStart } = readWords(message);
-  const parts: AssistantPart[] = [];
-  const annotations = readAnnotations(message.annotations).map((citation) =>
-    citationInBlock(citation, textStart),
-  );
-  if (text !== '') parts.push(textPartOf(text, annotations, sources));
-  if (typeof message.refusal === 'string' && message.refusal !== '')
-    parts.push({ type: 'refusal', text: message.refusal });
-  append(parts, readToolCalls(callsOf(message), thinking));
-  append(
-    parts,
-    readImages(message).map((source) => ({ type: 'image' as const, source })),
-  );
-  return insertThinking(thinking, parts);
-}
-
-function textPartOf(
-  text: string,
-  annotations: readonly UrlCitation[],
-  sources: readonly UrlCitation[],
-): TextPart {
-  const citations = annotations.length > 0 ? annotations : sources;
-  return citations.length > 0 ? { type: 'text', text, citations } : { type: 'text', text };
-}
-
-type Words = {
-  readonly thinking: readonly PlacedThinking[];
-  readonly text: string;
-  /** Where the text begins in the message's content, to which citations refer. */
-  readonly textStart: number;
-};
-
-function readWords(message: JsonObject): Words {
-  const thought = readThinkingInContent(message.content);
-  const blocks = readReasoning(message);
-  const whole = readText(message.content);
-  if (blocks.length > 0) return { thinking: blocks, text: whole, textStart: 0 };
-  if (thought !== '') return { thinking: [unsignedThinking(thought)], text: whole, textStart: 0 };
-  const { thinking, text } = splitThoughts(whole);
-  return {
-    thinking: thinking === '' ? [] : [unsignedThinking(thinking)],
-    text,
-    textStart: whole.length - text.length,
-  };
-}
-
-/**
- * Reads each call, after the signature beside it, unless the reasoning has already brought that
- * signature.
- */
-function readToolCalls(
-  calls: readonly unknown[],
-  reasoning: readonly PlacedThinking[],
-): AssistantPart[] {
-  const known = findCallSignatures(reasoning.map(({ part }) => part));
-  return calls.flatMap((call): AssistantPart[] => {
-    const read = readToolCall(call);
-    return known.has(read.id) || !isObject(call)
-      ? [read]
-      : [...readCallSignature(call, read.id), read];
-  });
-}
-
-function readToolCall(call: unknown): ToolCallPart {
-  const { id, name, kind, text } = readCallPiece(objectOf(call));
-  if (name === '') throw new UnreadableAnswer('a tool call of the answer has no name');
-  return {
-    type: 'tool-call',
-    id: id || newIdWithPrefix('call'),
-    name,
-    arguments: kind === 'custom' ? text : plainArguments(text),
-    kind,
-  };
 }

@@ -3,7 +3,8 @@
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { UrlCitation } from '../../canonical/citation.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
-import { isObject, type JsonObject, listOf, objectsOf } from '../../lib/json.ts';
+import { newIdWithPrefix } from '../../lib/ids.ts';
+import { isObject, type JsonObject, listOf, objectOf, objectsOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
 import type { StreamReader } from '../format.ts';
@@ -11,13 +12,14 @@ import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { BlockQueue } from './block-queue.ts';
 import { callsOf, readCallPiece } from './call-pieces.ts';
 import { citationInBlock, readAnnotations, readSources } from './citations.ts';
-import { readCallSignature, signedCall } from './call-signatures.ts';
+import { findCallSignatures, readCallSignature, signedCall } from './call-signatures.ts';
 import { readText, readThinkingInContent } from './content.ts';
 import { readStreamFailure } from './errors.ts';
 import { readImages } from './images.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { SimilarChunks } from './similar-chunks.ts';
 import { readBreak, readFinishReason, readStop } from './stop.ts';
+import type { PlacedThinking } from './thinking-places.ts';
 import { ThinkTags, type Tagged } from './think-tags.ts';
 import { readUsage } from './usage.ts';
 
@@ -25,7 +27,7 @@ export function readStream(): StreamReader {
   return new ChatStreamReader();
 }
 
-class ChatStreamReader extends EventReader {
+export class ChatStreamReader extends EventReader {
   readonly #chunks = new SimilarChunks();
   readonly #blocks = new BlockQueue();
   readonly #tags = new ThinkTags();
@@ -49,6 +51,32 @@ class ChatStreamReader extends EventReader {
     if (!failure) return this.#readChunk(chunk);
     this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
     return this.fail(failure);
+  }
+
+  /** Returns the events of a whole answer but for its reasoning, `thinking`. Throws UnreadableAnswer. */
+  readWhole(
+    answer: JsonObject,
+    choice: JsonObject,
+    thinking: readonly PlacedThinking[],
+  ): readonly StreamEvent[] {
+    const message = objectOf(choice.message);
+    this.usageSoFar = readUsage(answer);
+    this.#finishReason = readFinishReason(choice.finish_reason);
+    for (const id of findCallSignatures(thinking.map(({ part }) => part)).keys())
+      this.#signedCalls.add(id);
+    if (thinking.length > 0) this.#tags.skip();
+    // In front of their text, because calls may follow it.
+    if (readAnnotations(message.annotations).length === 0)
+      for (const source of readSources(answer)) this.#blocks.addCitation(source);
+    const {
+      reasoning: _,
+      reasoning_content: _text,
+      reasoning_details: _details,
+      ...said
+    } = message;
+    // Calls of a whole answer are whole: two with one id are two.
+    this.#readDelta({ ...said, tool_calls: callsOf(message).map(wholeCall) });
+    return this.#finish();
   }
 
   get isComplete(): boolean {
@@ -152,6 +180,11 @@ class ChatStreamReader extends EventReader {
   protected override fail(failure: UpstreamFailure): readonly StreamEvent[] {
     return [...this.#blocks.take(), ...super.fail(failure)];
   }
+}
+
+function wholeCall(call: unknown, index: number): JsonObject {
+  const { id } = objectOf(call);
+  return { ...objectOf(call), index, id: readText(id) || newIdWithPrefix('call') };
 }
 
 /** Translation requests one answer, so a choice without an index is the first. */

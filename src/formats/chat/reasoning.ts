@@ -27,14 +27,12 @@ export function readReasoning(message: JsonObject): PlacedThinking[] {
   const text = readReasoningText(message);
   if (text === '' || blocks.some(({ part }) => part.text !== '')) return blocks;
   const signed = blocks.findIndex(({ part }) => !part.redacted);
-  if (signed === -1) return [unsignedThinking(text), ...blocks];
+  if (signed === -1) {
+    const unsigned = { type: 'thinking', text, signature: null, redacted: false } as const;
+    return [{ part: unsigned, place: null }, ...blocks];
+  }
   const { part, place } = blocks[signed]!;
   return blocks.with(signed, { part: { ...part, text }, place });
-}
-
-/** Reasoning that has only text. */
-export function unsignedThinking(text: string): PlacedThinking {
-  return { part: { type: 'thinking', text, signature: null, redacted: false }, place: null };
 }
 
 /** Returns the plain reasoning text of a message or delta; some hosts send it under both names. */

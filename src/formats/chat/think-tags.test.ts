@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
-import { splitThoughts, ThinkTags } from './think-tags.ts';
+import { ThinkTags } from './think-tags.ts';
 
 const cases: readonly (readonly [whole: string, thinking: string, text: string])[] = [
   ['<think>\nHm.\n</think>\n\nYes.', 'Hm.', 'Yes.'],
@@ -19,9 +19,21 @@ const cases: readonly (readonly [whole: string, thinking: string, text: string])
   ['<think>a</think>b<think>c</think>', 'a', 'b<think>c</think>'],
 ];
 
+/** `cuts`: the lengths of the pieces that come before the rest. */
+function split(whole: string, cuts: readonly number[] = []) {
+  const tags = new ThinkTags();
+  let at = 0;
+  const reads = [...cuts, whole.length].map((cut) => tags.push(whole.slice(at, (at += cut))));
+  const all = [...reads, tags.end()];
+  return {
+    thinking: all.map((read) => read.thinking).join(''),
+    text: all.map((read) => read.text).join(''),
+  };
+}
+
 for (const [whole, thinking, text] of cases) {
   test(`${JSON.stringify(whole)} is read as thought and text`, () =>
-    assert.deepEqual(splitThoughts(whole), { thinking, text }));
+    assert.deepEqual(split(whole), { thinking, text }));
 }
 
 const pieces = fc.array(
@@ -35,18 +47,8 @@ test('however a text is split, thought and text are the same, and no word is los
   fc.assert(
     fc.property(pieces, fc.array(fc.nat(5)), (parts, cuts) => {
       const whole = parts.join('');
-      const tags = new ThinkTags();
-      let [thinking, text, at] = ['', '', 0];
-      const add = (read: { thinking: string; text: string }) => {
-        thinking += read.thinking;
-        text += read.text;
-      };
-      for (const cut of [...cuts, whole.length]) {
-        add(tags.push(whole.slice(at, at + cut)));
-        at += cut;
-      }
-      add(tags.end());
-      const expected = splitThoughts(whole);
+      const { thinking, text } = split(whole, cuts);
+      const expected = split(whole);
       assert.equal(text.trim(), expected.text.trim());
       assert.equal(thinking.trim(), expected.thinking.trim());
       const bare = (words: string) => words.replaceAll(/\s/g, '');

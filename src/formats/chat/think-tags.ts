@@ -82,13 +82,6 @@ export class ThinkTags {
   }
 }
 
-export function splitThoughts(whole: string): Tagged {
-  const tags = new ThinkTags();
-  const read = tags.push(whole);
-  const last = tags.end();
-  return { thinking: read.thinking + last.thinking, text: read.text + last.text };
-}
-
 /** Returns how much of a thought can be no part of its end. */
 function settledLength(text: string): number {
   const tag = text.lastIndexOf('<');
