@@ -15,7 +15,6 @@ import { HoldGrowths } from './gateway/charging/hold-growth.ts';
 import { answerFilesIn, openImageFiles } from './gateway/images/image-files.ts';
 import { KeepAlives } from './gateway/keep-alives.ts';
 import { Meter } from './gateway/meter.ts';
-import { RecentBalances } from './gateway/recent-balances.ts';
 import { LongAnswers } from './gateway/limits/long-answers.ts';
 import { RateLimits } from './gateway/limits/rate-limits.ts';
 import { createRouting } from './gateway/routing/routing.ts';
@@ -24,12 +23,14 @@ import { createUpstreams } from './gateway/calling/upstreams.ts';
 import { Idempotency } from './domain/idempotency/idempotency.ts';
 import type { ApiKey } from './domain/keys/api-key.ts';
 import { openKeyStore } from './domain/keys/key-store.ts';
+import type { Command, LedgerId } from './domain/ledger/commands.ts';
 import { Sealing } from './domain/ledger/seals/sealing.ts';
-import { readBalance } from './domain/ledger/reports/queries.ts';
+import { type Balance, readBalance } from './domain/ledger/reports/queries.ts';
 import { standingReads } from './domain/ledger/reports/standing-reads.ts';
 import { Telemetry } from './domain/telemetry/telemetry.ts';
 import type { Clock } from './lib/clock.ts';
 import { closeInTime } from './lib/close-in-time.ts';
+import { RecentReads } from './lib/recent-reads.ts';
 import type { Logger } from './lib/log.ts';
 import { Registry } from './lib/metrics/registry.ts';
 import type { Secrets } from './lib/secrets.ts';
@@ -154,6 +155,9 @@ export async function startServing(
   return { url: urlOf(server), gateway, metrics, use, stop };
 }
 
+/** How long a balance that was read is reported. */
+const balanceMs = 1_000;
+
 function createGateway(
   { config, secrets, log, clock }: ServingOptions,
   { database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
@@ -161,10 +165,14 @@ function createGateway(
   const { owner, ledger, limits, threads, health } = shared;
   const report = reporter(log);
   const meter = new Meter(metrics);
-  const balances = new RecentBalances({
+  // For answers that cost nothing but report the balance. Another process may have changed it.
+  const balances = new RecentReads<LedgerId, Balance>({
     read: (ledgerId) => readBalance(database.read, ledgerId),
+    keptForMs: balanceMs,
     clock,
   });
+  const noteEnd = (command: Command) =>
+    'ledgerId' in command ? balances.forget(command.ledgerId) : balances.forgetAll();
   const answers = {
     database,
     secrets,
@@ -206,7 +214,7 @@ function createGateway(
   const gateway: Gateway = {
     ...inForce.now,
     books: {
-      ledger: meter.measure(ledger, clock, (command) => balances.noteEnd(command)),
+      ledger: meter.measure(ledger, clock, noteEnd),
       readBalance: (ledgerId) => balances.read(ledgerId),
       trust,
       growths: new HoldGrowths(clock),

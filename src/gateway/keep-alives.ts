@@ -11,7 +11,7 @@ export const emptyComment = ': keep-alive\n\n';
 
 /** A stream that may fall silent. */
 export type KeptStream = {
-  /** When something was last written, by the clock of `KeepAlives`. */
+  /** When something was last written, by `Clock.elapsedMs`. */
   readonly lastWriteMs: number;
   /** Writes one keep-alive if there is room. */
   readonly keepAlive: () => void;
@@ -29,11 +29,7 @@ export class KeepAlives {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#stopSweeping = clock.every(sweepMs, () => this.sweep());
-  }
-
-  nowMs(): number {
-    return this.#clock.elapsedMs();
+    this.#stopSweeping = clock.every(sweepMs, () => this.#sweep());
   }
 
   /** Returns a function that removes the stream; further calls do nothing. */
@@ -41,9 +37,8 @@ export class KeepAlives {
     return this.#streams.add(stream);
   }
 
-  /** Sends a keep-alive on every stream that has been silent for `silenceMs`. */
-  sweep(): void {
-    const dueMs = this.nowMs() - keepAliveMs;
+  #sweep(): void {
+    const dueMs = this.#clock.elapsedMs() - keepAliveMs;
     for (const stream of this.#streams.members())
       if (stream.lastWriteMs <= dueMs) stream.keepAlive();
   }

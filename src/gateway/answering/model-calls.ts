@@ -10,7 +10,6 @@ import type { Attempt } from '../routing/plan.ts';
 import { withOwner } from '../calling/failure-message.ts';
 import { nextStepAfter, waitBeforeRetryMs } from '../calling/retry-policy.ts';
 import type { TakeResult } from '../../domain/limits/rates.ts';
-import { tryRoutes } from '../calling/try-routes.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import type { Called, Held } from '../stages.ts';
@@ -77,13 +76,13 @@ class ModelCalls<Answer> {
   async untilAnswered(): Promise<LastCall<Answer>> {
     try {
       const first = this.#first();
-      return await tryRoutes<Attempt, LastCall<Answer>>(
-        first instanceof Promise ? await first : first,
-        {
-          call: (attempt, number) => this.#callOnce(attempt, number),
-          nextAfter: (failed) => this.#nextAfter(failed),
-        },
-      );
+      let attempt = first instanceof Promise ? await first : first;
+      for (let number = 1; ; number++) {
+        const called = await this.#callOnce(attempt, number);
+        const next = called.kind === 'failure' ? await this.#nextAfter(called) : null;
+        if (!next) return called;
+        attempt = next;
+      }
     } finally {
       this.#giveBack();
     }

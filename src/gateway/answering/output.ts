@@ -56,13 +56,13 @@ export class Output implements KeptStream {
     held: HeldRequest,
     format: Pick<ClientFormat, 'keepAlive' | 'openingKeepAlive'> | null,
   ) {
-    const { keepAlives } = held.gateway;
+    const { keepAlives, clock } = held.gateway;
     const { hold, storage } = held.running;
     this.#held = held;
     this.#format = format;
     this.#reservedMicros = hold.amountMicros;
     this.#recording = storage.isUsed ? new TextPacker(plainBytesMax) : null;
-    this.lastWriteMs = keepAlives.nowMs();
+    this.lastWriteMs = clock.elapsedMs();
     this.close = format ? keepAlives.add(this) : () => {};
   }
 
@@ -136,7 +136,7 @@ export class Output implements KeptStream {
   }
 
   #touch(): void {
-    this.lastWriteMs = this.#held.gateway.keepAlives.nowMs();
+    this.lastWriteMs = this.#held.gateway.clock.elapsedMs();
   }
 
   #open(): ClientStream {

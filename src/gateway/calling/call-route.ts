@@ -8,7 +8,6 @@ import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
 import type { RouteHealth } from './health.ts';
 import type { RouteName } from './shared-health.ts';
-import { tryRoutes } from './try-routes.ts';
 import { blamesRequest, isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
 
 type RouteCall = Pick<ProviderCall, 'baseUrl' | 'isStream' | 'number'> & {
@@ -88,45 +87,19 @@ type ToTry<Route> = {
 
 /**
  * Tries each route once, those that are out of use last, until one answers or refuses the request
- * itself. `left`: how many routes come after it.
+ * itself. `number`: 1 for the first. `left`: how many routes come after it.
  */
-export function tryInOrder<Route extends Callable, R extends Result>(
+export async function tryInOrder<Route extends Callable, R extends Result>(
   { routes, health, isSearch, signals }: ToTry<Route>,
   call: (route: Route, tried: { readonly number: number; readonly left: number }) => Promise<R>,
 ): Promise<R> {
   const waiting = availableFirst(routes, health);
-  return tryRoutes<Route, R>(waiting.shift()!, {
-    call: (route, number) => call(route, { number, left: waiting.length }),
-    nextAfter({ failure }) {
-      const isFinal = !isSearch && failure && nextStepAfter(failure) === 'never';
-      return signals.waiting.aborted || isFinal ? null : (waiting.shift() ?? null);
-    },
-  });
-}
-
-/** As `tryInOrder`, with one call of each route. `isStream`: left out: false. */
-export function callInOrder<Route extends Callable, R extends Result>(
-  {
-    record,
-    clock,
-    isStream = false,
-    ...order
-  }: ToTry<Route> & Omit<Calling, 'signal'> & { readonly isStream?: boolean },
-  send: (
-    route: Route,
-    call: ProviderCall,
-    /** `noteFirstByte`: as of `callRoute`. */
-    { left, noteFirstByte }: { readonly left: number; readonly noteFirstByte: () => void },
-  ) => Promise<R>,
-): Promise<R> {
-  const calling = { record, clock, signal: order.signals.running };
-  return tryInOrder<Route, R>(order, (callable, { number, left }) => {
-    const { route, baseUrl } = callable;
-    const facts = { route, baseUrl, isStream, number: order.isSearch ? null : number };
-    return callRoute(calling, facts, (call, noteFirstByte) =>
-      send(callable, call, { left, noteFirstByte }),
-    );
-  });
+  for (let number = 1; ; number++) {
+    const result = await call(waiting.shift()!, { number, left: waiting.length });
+    const { kind, failure } = result;
+    if (kind !== 'failure' || waiting.length === 0 || signals.waiting.aborted) return result;
+    if (!isSearch && failure && nextStepAfter(failure) === 'never') return result;
+  }
 }
 
 /**

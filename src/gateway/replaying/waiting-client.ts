@@ -16,7 +16,7 @@ export class WaitingClient implements Client, KeptStream {
   constructor(client: Client, asked: Accepted) {
     this.#client = client;
     this.#asked = asked;
-    this.lastWriteMs = asked.gateway.keepAlives.nowMs();
+    this.lastWriteMs = asked.gateway.clock.elapsedMs();
   }
 
   /**
@@ -39,9 +39,9 @@ export class WaitingClient implements Client, KeptStream {
   keepAlive(): void {
     if (this.#client.isGone()) return;
     const { gateway, sale } = this.#asked;
-    const { keepAlives, headers } = gateway;
+    const { clock, headers } = gateway;
     const { keepAlive, headers: own } = sale.opening ?? { keepAlive: emptyComment, headers: {} };
-    this.lastWriteMs = keepAlives.nowMs();
+    this.lastWriteMs = clock.elapsedMs();
     const { cost, balance, cache, route, attempts, ignored, emulated, outputLimit } = headers;
     const names = [cost, balance, cache, route, attempts, ignored, emulated, outputLimit];
     this.openStream ??= this.#client.startStream({ ...requestHeaders(this.#asked), ...own }, names);

@@ -6,7 +6,7 @@ import { searchModelId } from '../../terms/web-search.ts';
 import { toSearchResults, type SearchResult } from '../../domain/search/search-result.ts';
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
-import { callInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
+import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
 import type { RouteHealth } from '../calling/health.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
@@ -58,20 +58,22 @@ export function createWebSearcher(options: WebSearcherOptions) {
       const deadlineMs = clock.elapsedMs() + timeoutMs;
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
-      const toTry = { routes, health, isSearch: true, record, clock, signals };
-      const last = await callInOrder<SourceRoute, SourceAnswer>(
-        toTry,
-        async ({ source }, { trace }, { left }) => {
-          const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
-          const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
-          const signal = AbortSignal.any([signals.running, timeout]);
-          const answer = await source.find({ query, num }, { signal, trace });
-          const isTimeout = timeout.aborted && !signals.running.aborted;
-          const found = isTimeout ? asTimeout(answer) : answer;
-          if (found.lostCalls) lost.push({ provider: source.name, calls: found.lostCalls });
-          if (found.kind === 'failure') failures.push(found.failure);
-          return { ...found, source };
-        },
+      const calling = { record, clock, signal: signals.running };
+      const order = { routes, health, isSearch: true, signals };
+      const last = await tryInOrder<SourceRoute, SourceAnswer>(
+        order,
+        ({ source, ...to }, { left }) =>
+          callRoute(calling, { ...to, isStream: false, number: null }, async ({ trace }) => {
+            const leftMs = (deadlineMs - clock.elapsedMs()) / (left + 1);
+            const timeout = abortAfter(clock, Math.max(Math.ceil(leftMs), 1));
+            const signal = AbortSignal.any([signals.running, timeout]);
+            const answer = await source.find({ query, num }, { signal, trace });
+            const isTimeout = timeout.aborted && !signals.running.aborted;
+            const found = isTimeout ? asTimeout(answer) : answer;
+            if (found.lostCalls) lost.push({ provider: source.name, calls: found.lostCalls });
+            if (found.kind === 'failure') failures.push(found.failure);
+            return { ...found, source };
+          }),
       );
       if (last.kind === 'failure') {
         const failure = signals.waiting.aborted

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { Upload } from '../../lib/upload.ts';
 import type { ModelType } from '../../terms/model-type.ts';
 import { findModel } from '../admission/permitted-model.ts';
-import { callInOrder, type Callable } from '../calling/call-route.ts';
+import { callRoute, tryInOrder, type Callable } from '../calling/call-route.ts';
 import { toModelError, withOwner } from '../calling/failure-message.ts';
 import { readPassed } from '../calling/read-reply.ts';
 import { blamesRequest } from '../calling/retry-policy.ts';
@@ -247,50 +247,53 @@ async function deliver<Request extends TaskRequest, Host, Made>(
   let calls = 0;
   let lostPicos = 0n;
   let spoiledPicos = 0n;
-  const order = { routes, health, isSearch: false, isStream, record, clock, signals };
-  const made = await callInOrder(order, async (route, { trace }, { noteFirstByte }) => {
-    const { chosen } = route;
-    const number = calls + 1;
-    const calling = {
-      ...shared,
-      sending: {
-        upstreams: hosts.upstreams,
-        model,
-        route: chosen,
-        trace,
-        signal: signals.running,
-        ...(passed?.answer && { readPassed: () => readPassed(passed.answer!, clock.nowMs()) }),
-      },
-      async passOn(pieces: Iterable<Buffer>, contentType: string) {
-        if (!stream.hasFrames) {
-          noteFirstByte();
-          stream.noteFirstByte();
-          stream.head = {
-            contentType,
-            answer: ignoredHeader(asked, gateway, route),
-            route: {
-              [headers.route]: route.route.provider,
-              [headers.attempts]: String(number),
-            },
-          };
-        }
-        for (const piece of pieces) await stream.write(piece);
-      },
-    };
-    const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
-    calls += at.calls ?? 1;
-    if (!at.failure) return { kind: 'made', route, ...at } as const;
-    const { upstream } = priceOn(chosen, price);
-    // Otherwise a refused text behind good ones would make those free.
-    const spoiled = isOfRequest(at.failure)
-      ? costOfCount(upstream, atMost(at.lost, size.most))
-      : 0n;
-    spoiledPicos += spoiled;
-    lostPicos += costOfCount(upstream, at.lost) - spoiled;
-    // A part was passed on, so no other route can serve.
-    const kind = stream.hasFrames ? 'broken' : 'failure';
-    return { kind, route, failure: withOwner(at.failure, chosen.name) } as const;
-  });
+  const order = { routes, health, isSearch: false, signals };
+  const recording = { record, clock, signal: signals.running };
+  const made = await tryInOrder(order, (route, { number }) =>
+    callRoute(recording, { ...route, isStream, number }, async ({ trace }, noteFirstByte) => {
+      const { chosen } = route;
+      const callNumber = calls + 1;
+      const calling = {
+        ...shared,
+        sending: {
+          upstreams: hosts.upstreams,
+          model,
+          route: chosen,
+          trace,
+          signal: signals.running,
+          ...(passed?.answer && { readPassed: () => readPassed(passed.answer!, clock.nowMs()) }),
+        },
+        async passOn(pieces: Iterable<Buffer>, contentType: string) {
+          if (!stream.hasFrames) {
+            noteFirstByte();
+            stream.noteFirstByte();
+            stream.head = {
+              contentType,
+              answer: ignoredHeader(asked, gateway, route),
+              route: {
+                [headers.route]: route.route.provider,
+                [headers.attempts]: String(callNumber),
+              },
+            };
+          }
+          for (const piece of pieces) await stream.write(piece);
+        },
+      };
+      const at = await task.call(route, calling).catch((error: unknown) => failedCall(error, size));
+      calls += at.calls ?? 1;
+      if (!at.failure) return { kind: 'made', route, ...at } as const;
+      const { upstream } = priceOn(chosen, price);
+      // Otherwise a refused text behind good ones would make those free.
+      const spoiled = isOfRequest(at.failure)
+        ? costOfCount(upstream, atMost(at.lost, size.most))
+        : 0n;
+      spoiledPicos += spoiled;
+      lostPicos += costOfCount(upstream, at.lost) - spoiled;
+      // A part was passed on, so no other route can serve.
+      const kind = stream.hasFrames ? 'broken' : 'failure';
+      return { kind, route, failure: withOwner(at.failure, chosen.name) } as const;
+    }),
+  );
   const { route } = made;
   const { provider } = route.route;
   const spoiled = { provider, calls, picos: spoiledPicos };

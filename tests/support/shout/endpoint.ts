@@ -2,7 +2,7 @@
 // needs: what it asks for, its price, and one call.
 import { scaleByFactor } from '../../../src/domain/catalog/price.ts';
 import { toApiError } from '../../../src/gateway/calling/failure-message.ts';
-import { callInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
+import { callRoute, tryInOrder, type Callable } from '../../../src/gateway/calling/call-route.ts';
 import { priceFactorFor } from '../../../src/gateway/routing/price-factor.ts';
 import { saleOfUnits } from '../../../src/gateway/sales/units.ts';
 import type { Endpoint } from '../../../src/gateway/stages.ts';
@@ -49,14 +49,20 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
         let calls = 0;
         const { hosts: parts, clock } = gateway;
         const { health } = parts.routing;
-        const order = { routes, health, isSearch: false, record, clock, signals };
-        const tried = await callInOrder<Callable, Shouted & { provider: string }>(
+        const signal = signals.running;
+        const order = { routes, health, isSearch: false, signals };
+        const tried = await tryInOrder<Callable, Shouted & { provider: string }>(
           order,
-          async (host, { trace }) => {
-            calls += 1;
-            const call = { upstreams: parts.upstreams, trace, signal: signals.running };
-            return { ...(await shout(host, text, call)), provider: host.route.provider };
-          },
+          (host, { number }) =>
+            callRoute(
+              { record, clock, signal },
+              { ...host, isStream: false, number },
+              async (to) => {
+                calls += 1;
+                const call = { upstreams: parts.upstreams, trace: to.trace, signal };
+                return { ...(await shout(host, text, call)), provider: host.route.provider };
+              },
+            ),
         );
         const lostPicos = 0n;
         if (tried.kind === 'failure')
