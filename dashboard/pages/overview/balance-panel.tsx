@@ -54,9 +54,9 @@ export function BalancePanel({ overview, mode }: Props) {
 const runwayMaxDays = 1_000;
 
 function runwayText({ runway_days: days }: Overview): string {
-  if (days === null) return 'Nothing spent in the 7 days before today';
-  if (days > runwayMaxDays) return 'Lasts for years at the cost of the 7 days before';
-  return `Lasts ${countText(days)} ${days === 1 ? 'day' : 'days'} at the cost of the 7 days before`;
+  if (days === null) return 'Nothing was spent in the last 7 complete UTC days';
+  if (days > runwayMaxDays) return 'Lasts for years at the recent spend';
+  return `Lasts ${countText(days)} ${days === 1 ? 'day' : 'days'} at the recent spend`;
 }
 
 /** Owners top up in the dashboard if the operator takes payments there. */

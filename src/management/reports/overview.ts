@@ -3,14 +3,12 @@ import { listUncharged, type LoggedRequest } from '../../domain/activity/queries
 import type { overviewEndpoints, RecentError } from '../contract/overview.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
 import { ledgerIdOf } from '../../domain/ledger/commands.ts';
-import { sumRange } from '../../domain/ledger/reports/daily-sums.ts';
 import { listCharges, readBalance } from '../../domain/ledger/reports/queries.ts';
+import { daysLeft, readPace } from '../../domain/ledger/reports/runway.ts';
 import { readSpending } from '../../domain/ledger/reports/spending.ts';
 import type { ManagementContext } from '../context.ts';
 import type { Handlers } from '../handlers.ts';
-import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
-const runwayDays = 7;
 const errorsShown = 10;
 
 export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
@@ -20,13 +18,11 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
     const { database, gateway } = context;
     const nowMs = gateway.clock.nowMs();
     const ledgerId = ledgerIdOf(accountId, mode);
-    // Today is not over, so it does not count.
-    const range = { fromDay: dayOf(nowMs - runwayDays * dayMs), toDay: dayOf(nowMs - dayMs) };
-    const [balance, spending, newest, [week], errors] = await Promise.all([
+    const [balance, spending, newest, pace, errors] = await Promise.all([
       readBalance(database.read, ledgerId),
       readSpending(database.read, ledgerId, nowMs),
       listCharges(database.read, { ledgerId, limit: 1, cursor: null }),
-      sumRange(database.read, { of: { ledgerId }, ...range, by: 'none' }, { top: 1 }),
+      readPace(database.read, ledgerId, nowMs),
       listUncharged(database.read, {
         accountId,
         mode,
@@ -40,17 +36,12 @@ export const overviewHandlers: Handlers<typeof overviewEndpoints> = {
         held_micros: balance?.heldMicros ?? 0,
       },
       spent: { today_micros: spending?.todayMicros ?? 0, month_micros: spending?.monthMicros ?? 0 },
-      runway_days: runwayOf(balance?.availableMicros ?? 0, week?.costMicros ?? 0),
+      runway_days: pace && daysLeft(balance?.availableMicros ?? 0, pace),
       has_charges: newest.charges.length > 0,
       recent_errors: await toRecentErrors(context, errors.rows),
     };
   },
 };
-
-function runwayOf(availableMicros: number, weekMicros: number): number | null {
-  if (weekMicros === 0) return null;
-  return Math.max(0, Math.floor((availableMicros * runwayDays) / weekMicros));
-}
 
 async function toRecentErrors(
   { database }: ManagementContext,
