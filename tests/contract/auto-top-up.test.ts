@@ -12,6 +12,7 @@ import { mailOwners } from '../../src/domain/alerts/endpoints.ts';
 import { chargedInMonth } from '../../src/domain/billing/auto-top-ups.ts';
 import { compareBookings } from '../../src/domain/billing/compare-bookings.ts';
 import { readEvent } from '../../src/domain/billing/read-event.ts';
+import { openLedger } from '../../src/domain/ledger/open-ledger.ts';
 import { readBalance } from '../../src/domain/ledger/reports/queries.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -44,29 +45,39 @@ async function open(t: TestContext, store: StoreKind, amounts: Amounts = {}, fix
   const clock = new TestClock();
   const stripe = await startStripe(t);
   const gateways: OpenToppingUp[] = [];
-  const start = async () => {
-    const gateway = await openToppingUp({
+  // All gateways share it: to open one for each takes longer than a test.
+  const ledger = await openLedger({
+    databaseUrl: database.url,
+    owner: 'run',
+    clock,
+    databaseTime: clock.shared,
+  });
+  const start = () => {
+    const stripeUrl = stripe.url;
+    const gateway = openToppingUp({
       databaseUrl: database.url,
-      owner: `run_${gateways.length}`,
-      stripeUrl: stripe.url,
+      ledger,
+      stripeUrl,
       clock,
-      databaseTime: clock.shared,
       fixedCents,
     });
     gateways.push(gateway);
     return gateway;
   };
-  t.after(() => Promise.all(gateways.map((gateway) => gateway.close())));
+  t.after(async () => {
+    await ledger.close();
+    await Promise.all(gateways.map((gateway) => gateway.close()));
+  });
   await addAccount(database, 'acc', []);
   await saveSettings('acc');
   await mailOwners(database.write, 'acc', {
     types: ['auto_top_up.failed', 'auto_top_up.ceiling_reached'],
     nowMs: 1,
   });
-  const gateway = await start();
+  const gateway = start();
   let entries = 0;
   const change = async (usd: number) => {
-    const reply = await gateway.ledger.submit({
+    const reply = await ledger.submit({
       type: usd > 0 ? 'credit' : 'debit',
       entryId: `e${(entries += 1)}`,
       ledgerId: 'acc:live',
@@ -142,7 +153,7 @@ onEachStore((store) => {
 
   test('many gateways that look at once make one charge', async (t) => {
     const opened = await open(t, store);
-    const gateways = [opened.gateway, await opened.start(), await opened.start()];
+    const gateways = [opened.gateway, opened.start(), opened.start()];
     for (let round = 1; round <= 5; round++) {
       opened.stripe.onCharge = (intent) => opened.tell(intent.id);
       await Promise.all(
@@ -159,7 +170,7 @@ onEachStore((store) => {
     test(`when an answer is ${fault}, there is one charge, credited once`, async (t) => {
       const opened = await open(t, store);
       const { stripe, look, usd, clock } = opened;
-      const other = await opened.start();
+      const other = opened.start();
       stripe.chargeFaults.push(fault);
       await look();
       assert.equal(await usd(), 0);
@@ -552,7 +563,7 @@ onEachStore((store) => {
     );
     stripe.onCharge = () => {};
     opened.clock.jumpTo(systemClock.nowMs() + 2 * minuteMs);
-    const others = [opened.gateway, await opened.start()];
+    const others = [opened.gateway, opened.start()];
     await Promise.all(others.map(({ autoTopUps }) => autoTopUps.check()));
     await opened.look();
     assert.deepEqual([stripe.intents.length, await opened.usd()], [1, 20]);
@@ -601,7 +612,7 @@ onEachStore((store) => {
         async (amount, ceiling, steps) => {
           const opened = await open(t, store, { below: 10, amount, ceiling }, 30);
           const { stripe, clock, database } = opened;
-          const other = await opened.start();
+          const other = opened.start();
           let spent = 0;
           const inMonths = new Map<string, number>();
           for (const taken of steps) {

@@ -1,32 +1,30 @@
-// Gateways that charge saved cards at a local Stripe, each with its own connections.
+// Gateways that charge saved cards at a local Stripe, each with its own connections to the database.
 import { openDatabase } from '../../src/db/database.ts';
 import { AutoTopUps, pausingOnReturns } from '../../src/domain/billing/auto-top-ups.ts';
 import { recordBooking } from '../../src/domain/audit/audit-log.ts';
 import { Payments } from '../../src/domain/billing/payments.ts';
 import { createStripeClient } from '../../src/domain/billing/stripe-client.ts';
-import { openLedger } from '../../src/domain/ledger/open-ledger.ts';
-import type { Clock, SharedTime } from '../../src/lib/clock.ts';
+import type { AdminLedger } from '../../src/domain/ledger/open-ledger.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/json-log.ts';
 import { autoTopUpNotes } from '../../src/management/alerts/auto-top-up-notes.ts';
 
 type ToppingUp = {
   readonly databaseUrl: string;
-  readonly owner: string;
+  readonly ledger: AdminLedger;
   readonly stripeUrl: string;
   readonly clock: Clock;
-  readonly databaseTime?: SharedTime;
   readonly fixedCents?: number;
 };
 
-export async function openToppingUp({ databaseUrl, owner, stripeUrl, clock, ...more }: ToppingUp) {
-  const { databaseTime, fixedCents = 0 } = more;
+export function openToppingUp({
+  databaseUrl,
+  ledger,
+  stripeUrl,
+  clock,
+  fixedCents = 0,
+}: ToppingUp) {
   const database = openDatabase(databaseUrl);
-  const ledger = await openLedger({
-    databaseUrl,
-    owner,
-    clock,
-    ...(databaseTime && { databaseTime }),
-  });
   const note = autoTopUpNotes(clock);
   const payments = new Payments({
     database,
@@ -50,11 +48,7 @@ export async function openToppingUp({ databaseUrl, owner, stripeUrl, clock, ...m
     log: createLog('silent', { write: () => {}, writeBatch: () => {} }),
     clock,
   });
-  const close = async () => {
-    await ledger.close();
-    await database.close();
-  };
-  return { database, ledger, payments, autoTopUps, close };
+  return { payments, autoTopUps, close: () => database.close() };
 }
 
-export type OpenToppingUp = Awaited<ReturnType<typeof openToppingUp>>;
+export type OpenToppingUp = ReturnType<typeof openToppingUp>;
