@@ -1,6 +1,7 @@
 // Providers with a default name, address and key variable; setting the variable is enough to enable
 // one. Addresses and variables come from the providers' own documentation and SDKs, collected
 // 2026-11-20.
+import { awsHost } from '../lib/aws-host.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
 import type { ProviderKindName } from '../terms/provider-kind.ts';
 
@@ -365,7 +366,7 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   bedrock: {
     kind: 'bedrock',
-    baseUrl: (region) => region && `https://bedrock-runtime.${region}.amazonaws.com`,
+    baseUrl: (region) => region && `https://${awsHost('bedrock-runtime', region)}`,
     keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
     placeVariables: { region: 'AWS_REGION' },
   },

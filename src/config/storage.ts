@@ -1,5 +1,6 @@
 // Resolves where generated images are stored: the data folder, or a bucket with settings from the
 // usual AWS variables.
+import { awsHost } from '../lib/aws-host.ts';
 import type { Environment, FieldValues } from './field-values.ts';
 import type { ConfigFile, StorageConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
@@ -42,7 +43,7 @@ function bucketOf(
   return {
     bucket: entry.bucket ?? missing(values, 'bucket', 'the name of the bucket'),
     region,
-    endpoint: endpointOf(values, entry.endpoint) ?? `https://s3.${region}.amazonaws.com`,
+    endpoint: endpointOf(values, entry.endpoint) ?? `https://${awsHost('s3', region)}`,
     prefix: entry.prefix ?? 'tollgate/images/',
     path_style: entry.path_style ?? entry.endpoint !== undefined,
     ...credentialsOf(values, entry, env),

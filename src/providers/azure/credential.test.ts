@@ -45,11 +45,23 @@ test('a workload identity proves itself with the token in its file, read anew ea
   await assert.rejects(headersOf('ambient', missing), /AZURE_FEDERATED_TOKEN_FILE cannot be read/);
 });
 
-test('a national cloud has another authority', async () => {
-  const other = 'POST https://login.microsoftonline.us/tenant-1/oauth2/v2.0/token';
-  const env = { AZURE_AUTHORITY_HOST: 'https://login.microsoftonline.us' };
-  const { tools } = toolsWith(env, { [other]: token });
-  assert.deepEqual(await headersOf('tenant-1:app-1:s', tools), { authorization: 'Bearer T' });
+test('a national cloud has an authority and a resource of its own', async () => {
+  for (const [host, country] of [
+    ['login.microsoftonline.us', 'us'],
+    ['login.partner.microsoftonline.cn', 'cn'],
+  ] as const) {
+    const env = { AZURE_AUTHORITY_HOST: `https://${host}` };
+    const own = `https%3A%2F%2Fcognitiveservices.azure.${country}`;
+    const application = toolsWith(env, {
+      [`POST https://${host}/tenant-1/oauth2/v2.0/token`]: token,
+    });
+    assert.deepEqual(await headersOf('tenant-1:app-1:s', application.tools), {
+      authorization: 'Bearer T',
+    });
+    assert.ok(application.asked[0]!.includes(`scope=${own}%2F.default`), application.asked[0]);
+    const machine = `GET http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource=${own}`;
+    await headersOf('ambient', toolsWith(env, { [machine]: token }).tools);
+  }
 });
 
 test('a managed identity is asked at the machine’s address, or at that of its platform', async () => {

@@ -14,7 +14,6 @@ import {
 import { machineKey } from '../../terms/provider-kind.ts';
 import type { ProviderPlace } from '../provider.ts';
 
-const resource = 'https://cognitiveservices.azure.com';
 const id = '[0-9A-Za-z][0-9A-Za-z.-]{0,99}';
 const application = new RegExp(`^(${id}):(${id}):(.+)$`, 's');
 
@@ -60,9 +59,9 @@ async function applicationToken(
   tenant: string,
   proof: Readonly<Record<string, string>>,
 ): Promise<Lasting<string>> {
-  const authority = tools.env['AZURE_AUTHORITY_HOST'] || 'https://login.microsoftonline.com';
-  const { href } = new URL(`/${tenant}/oauth2/v2.0/token`, authority);
-  const asked = { grant_type: 'client_credentials', scope: `${resource}/.default`, ...proof };
+  const { href } = new URL(`/${tenant}/oauth2/v2.0/token`, authorityOf(tools));
+  const scope = `${resourceOf(tools)}/.default`;
+  const asked = { grant_type: 'client_credentials', scope, ...proof };
   return readToken(await postForm(tools, href, asked), 'Entra ID', tools);
 }
 
@@ -78,10 +77,23 @@ async function managedToken(
     isHosted ? endpoint! : 'http://169.254.169.254/metadata/identity/oauth2/token',
   );
   url.searchParams.set('api-version', isHosted ? '2019-08-01' : '2018-02-01');
-  url.searchParams.set('resource', resource);
+  url.searchParams.set('resource', resourceOf(tools));
   if (client) url.searchParams.set('client_id', client);
   const headers: Record<string, string> = isHosted
     ? { 'x-identity-header': header! }
     : { metadata: 'true' };
   return readToken(await getFrom(tools, url.href, headers), 'the managed identity', tools);
+}
+
+function authorityOf({ env }: CredentialTools): string {
+  return env['AZURE_AUTHORITY_HOST'] || 'https://login.microsoftonline.com';
+}
+
+/**
+ * A national cloud refuses tokens for the public one: `azure.us` goes with `login.microsoftonline.us`,
+ * `azure.cn` with `login.partner.microsoftonline.cn`.
+ */
+function resourceOf(tools: CredentialTools): string {
+  const [, country = 'com'] = /\.(us|cn)\/?$/.exec(authorityOf(tools)) ?? [];
+  return `https://cognitiveservices.azure.${country}`;
 }

@@ -80,6 +80,9 @@ test("a job and its files are asked for at the cloud's own addresses", async () 
     const { origin, path: at, service } = host.addressOf!(path);
     assert.deepEqual([origin, at, service], wanted);
   }
+  const own = { ...cloud, baseUrl: 'https://bedrock-runtime.eusc-de-east-1.amazonaws.eu' };
+  const sovereign = batchHostOf({ kind: 'bedrock', wishes: {}, cloud: own })!.addressOf!(atS3);
+  assert.equal(sovereign.origin, 'https://s3.eusc-de-east-1.amazonaws.eu');
   // A proxy has all below its own address, whatever its name.
   for (const baseUrl of [
     'http://127.0.0.1:8080/aws',

@@ -108,6 +108,16 @@ test('the machine’s keys come from the first source that it has', async () => 
   assert.match(asked[0]!, /"authorization":"file-token"/);
 });
 
+test('an address says its region, also in the European Sovereign Cloud', async () => {
+  const { tools } = toolsWith({ AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 's' });
+  const nowhere = openCredential('ambient', { ...place, region: null }, tools)!;
+  for (const region of ['us-gov-west-1', 'eusc-de-east-1']) {
+    const url = new URL(`https://bedrock-runtime.${region}.amazonaws.eu/model/m/converse`);
+    const { authorization } = await nowhere.headersFor({ ...request, url });
+    assert.match(authorization!, new RegExp(`/${region}/bedrock/`));
+  }
+});
+
 test('STS is also understood in XML, and its refusal is told in its own words', async () => {
   const env = { AWS_ROLE_ARN: 'r', AWS_WEB_IDENTITY_TOKEN_FILE: '/token', AWS_REGION: 'eu-west-1' };
   const sts = 'POST https://sts.eu-west-1.amazonaws.com/';

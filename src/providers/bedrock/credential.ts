@@ -1,6 +1,7 @@
 // AWS Signature Version 4, with keys of the configuration or of the machine.
 // https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
 import { AwsV4Signer } from 'aws4fetch';
+import { awsHost } from '../../lib/aws-host.ts';
 import { isObject, parseJson, objectOf } from '../../lib/json.ts';
 import { machineKey } from '../../terms/provider-kind.ts';
 import {
@@ -56,7 +57,7 @@ export function openCredential(
 
 /** `bedrock-runtime.eu-west-1.amazonaws.com` */
 function regionOf({ hostname }: URL): string {
-  return /\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(hostname)?.[1] ?? 'us-east-1';
+  return /\.([a-z]{2,4}(?:-[a-z]+)+-\d)\./.exec(hostname)?.[1] ?? 'us-east-1';
 }
 
 function keySource(apiKey: string, tools: CredentialTools): (() => Promise<Keys>) | null {
@@ -90,7 +91,7 @@ async function webIdentityKeys(
 ): Promise<Lasting<Keys>> {
   const { env } = tools;
   const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
-  const url = env['AWS_ENDPOINT_URL_STS'] ?? `https://sts.${region}.amazonaws.com/`;
+  const url = env['AWS_ENDPOINT_URL_STS'] ?? `https://${awsHost('sts', region)}/`;
   const asked = {
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
