@@ -98,6 +98,8 @@ export function libraryOptions({ baseUrl, secret, isSecure, appName }: LibrarySe
       cookiePrefix: isSecure ? '__Host-tollgate' : 'tollgate',
       // The library's prefix is `__Secure-`, which does not bind a cookie to the host.
       useSecureCookies: false,
+      // As long as the library keeps the state itself: a provider may ask for a new password first.
+      cookies: { state: { attributes: { maxAge: 10 * 60 } } },
       defaultCookieAttributes: { secure: isSecure, httpOnly: true, sameSite: 'lax', path: '/' },
     },
   } satisfies BetterAuthOptions;
