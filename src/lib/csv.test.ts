@@ -17,8 +17,8 @@ test('separators, quotes and line ends are quoted', () => {
 });
 
 test('no text is read as a formula', () => {
-  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\tx'])
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '＝1', '＋1', '－1', '＠A1'])
     assert.equal(csvRecord([text]), `'${text}\r\n`, text);
   assert.equal(csvRecord(['=HYPERLINK("http://x","y")']), `"'=HYPERLINK(""http://x"",""y"")"\r\n`);
-  assert.equal(csvRecord(['\r=1']), `"'\r=1"\r\n`);
+  for (const end of ['\r', '\n']) assert.equal(csvRecord([`${end}=1`]), `"'${end}=1"\r\n`);
 });
