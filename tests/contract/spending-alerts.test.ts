@@ -177,6 +177,17 @@ onEachStore((store) => {
     assert.deepEqual(await told(noon + 5 * 60_000), [], 'told already');
   });
 
+  test('after a week without spending, an hour above all before it is told of', async (t) => {
+    const { spend, told } = await openHours(t, store);
+    await spend(60 * 24, 3);
+    await spend(0, 3);
+    assert.deepEqual(await told(), [], 'an earlier hour was as high');
+    await spend(0, 50);
+    assert.partialDeepStrictEqual(await told(), [
+      { account_id: 'acc', spent_micros: 50_000_000, usual_micros: 0 },
+    ]);
+  });
+
   test('rare use, new accounts and small sums are no anomalies', async (t) => {
     const { database, spend, told } = await openHours(t, store);
     await spend(0, 50);

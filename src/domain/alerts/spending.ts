@@ -96,7 +96,8 @@ const factor = 10;
 
 /**
  * Tells of accounts that spend in an hour ten times the hourly mean of the week before, and more than in
- * any hour of it. Accounts that have begun to spend within two days have no usual spending yet.
+ * any hour of it; after a week without spending, more than in any hour before. Accounts that have begun
+ * to spend within two days have no usual spending yet.
  */
 export async function tellAnomalies(database: Database, nowMs: number): Promise<void> {
   for (const hour of new Set([hourOf(nowMs - lateMs), hourOf(nowMs)])) {
@@ -120,16 +121,18 @@ export async function tellAnomalies(database: Database, nowMs: number): Promise<
 }
 
 async function readUsual(read: Db, accountId: string, beforeMs: number) {
-  const { rows } = await sql<{ hour: string; spent: number }>`
+  const hoursFrom = (hour: string) =>
+    sql<{ hour: string; spent: number }>`
     select hour, sum(cost_micros) as spent from activity_hours
     where account_id = ${accountId} and mode = 'live'
-      and hour >= ${hourOf(beforeMs - 7 * dayMs)} and hour < ${hourOf(beforeMs)}
+      and hour >= ${hour} and hour < ${hourOf(beforeMs)}
     group by hour having sum(cost_micros) > 0 order by hour`.execute(read);
-  const hours = rows.map(({ spent }) => spent);
-  const sum = hours.reduce((total, each) => total + each, 0);
+  const week = await hoursFrom(hourOf(beforeMs - 7 * dayMs));
+  const sum = week.rows.reduce((total, { spent }) => total + spent, 0);
+  const { rows } = week.rows.length > 0 ? week : await hoursFrom('');
   return {
     meanMicros: micros(Math.round(sum / ((7 * dayMs) / hourMs))),
-    mostMicros: Math.max(0, ...hours),
+    mostMicros: rows.reduce((most, { spent }) => Math.max(most, spent), 0),
     sinceMs: rows[0] ? Date.parse(`${rows[0].hour}:00:00Z`) : beforeMs,
   };
 }
