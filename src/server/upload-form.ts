@@ -1,7 +1,6 @@
 // Reads a multipart form with a file that may be large: the body goes to disk as it arrives, and only
 // its texts are read into memory. Fields may follow the file, so nothing is decided before its end.
 import { createHash, randomUUID } from 'node:crypto';
-import { isUtf8 } from 'node:buffer';
 import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -10,19 +9,11 @@ import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { readAudioSeconds } from '../lib/audio-seconds.ts';
 import { Upload } from '../lib/upload.ts';
 import { ownersOf, type BodyRoom } from './body-room.ts';
-import {
-  boundaryOf,
-  formType,
-  malformed,
-  partHeaderBytesMax,
-  partsMax,
-  readDisposition,
-} from './edit-form.ts';
+import { formType, partsOf, readText } from './form-parts.ts';
 import { tooLarge } from './middleware/body.ts';
 import { overloaded } from './overload.ts';
 
 const textBytesMax = 1024 * 1024;
-const windowBytes = 256 * 1024;
 
 /** A body on disk. Closing it, at most once, frees its room. */
 export class SpooledBody {
@@ -123,12 +114,11 @@ function asApiError(cause: unknown, payload: IncomingMessage): unknown {
  */
 export async function readUploadForm(request: FastifyRequest): Promise<unknown> {
   const body = request.body as SpooledBody;
-  const boundary = boundaryOf(request.headers['content-type'] ?? '');
   // Names are the client's, and may be those of methods.
   const fields = Object.create(null) as Record<string, unknown>;
   const whole = new Upload(body.handle, { name: '', start: 0, bytes: body.bytes });
-  for (const part of await splitForm(whole, boundary)) {
-    const { name, fileName, start, bytes } = await readHead(whole, part);
+  const parts = partsOf(whole, request.headers['content-type'] ?? '');
+  for await (const { name, fileName, start, bytes } of parts) {
     if (name === 'file' && fileName !== null && !request.upload) {
       request.upload = new Upload(body.handle, { name: fileName, start, bytes });
       fields.file = { bytes, sha256: await digestOf(request.upload) };
@@ -138,9 +128,7 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
       throw invalidRequest(name, `${name} must ${name === 'file' ? 'come once' : 'not be a file'}`);
     if (bytes > textBytesMax)
       throw invalidRequest(name, `${name} must have at most ${textBytesMax} bytes`);
-    const text = await whole.read(start, bytes);
-    if (!isUtf8(text)) throw malformed('its texts are not UTF-8');
-    addField(fields, name, text.toString());
+    addField(fields, name, readText(await whole.read(start, bytes)));
   }
   request.bodies?.noteRequest(Buffer.from(JSON.stringify(fields, null, 2)));
   return { ...fields };
@@ -159,44 +147,6 @@ function addField(fields: Record<string, unknown>, name: string, text: string): 
   if (list !== undefined) fields[list] = Array.isArray(before) ? [...before, text] : [text];
   else if (before !== undefined) throw invalidRequest(name, `${name} is given twice; send it once`);
   else fields[name] = text;
-}
-
-type Range = { readonly start: number; readonly end: number };
-
-/** Returns where the parts lie, with their heads. */
-async function splitForm(whole: Upload, boundary: string): Promise<Range[]> {
-  const delimiter = Buffer.from(`\r\n--${boundary}`);
-  const ends: number[] = [];
-  // The first delimiter needs no line end before it.
-  let kept = Buffer.from('\r\n');
-  for (let position = 0; position < whole.bytes; position += windowBytes) {
-    const window = Buffer.concat([kept, await whole.read(position, windowBytes)]);
-    const base = position - kept.length;
-    let from = 0;
-    for (let at = 0; (at = window.indexOf(delimiter, from)) !== -1; from = at + delimiter.length) {
-      ends.push(base + at);
-      if (ends.length > partsMax + 1) throw malformed(`it has more than ${partsMax} parts`);
-    }
-    kept = window.subarray(Math.max(from, window.length - delimiter.length + 1));
-  }
-  const starts = ends.map((end) => end + delimiter.length);
-  const last = starts.at(-1);
-  if (last === undefined || (await whole.read(last, 2)).toString('latin1') !== '--')
-    throw malformed('it has no end');
-  return starts.slice(0, -1).map((start, index) => ({ start, end: ends[index + 1]! }));
-}
-
-async function readHead(whole: Upload, { start, end }: Range) {
-  const bytes = await whole.read(start, Math.min(partHeaderBytesMax, end - start));
-  const length = bytes.indexOf('\r\n\r\n');
-  if (length === -1)
-    throw malformed(`a part has no end of its headers within ${partHeaderBytesMax} bytes`);
-  const [, header = ''] =
-    /^[\t ]*\r\n(?:[^]*\r\n)?content-disposition:([^\r\n]*)/i.exec(
-      bytes.toString('utf8', 0, length),
-    ) ?? [];
-  const from = start + length + 4;
-  return { ...readDisposition(header), start: from, bytes: end - from };
 }
 
 async function digestOf(upload: Upload): Promise<string> {

@@ -15,7 +15,6 @@ const { dependencies } = JSON.parse(readFileSync(join(root, 'bundle', 'package.j
 };
 const ofHttpThread = [
   '@remix-run/headers',
-  '@remix-run/multipart-parser',
   'aws4fetch',
   'fastify',
   'image-size',
