@@ -22,7 +22,7 @@ import type { RateLimits } from './limits/rate-limits.ts';
 import type { Hosts } from './routing/routing.ts';
 
 export type Gateway = {
-  /** This and `hosts` follow the settings. A request takes a copy of the gateway, with both as they are. */
+  /** This and `hosts` follow the settings. A request uses a snapshot of the gateway, with both as they are. */
   readonly config: Config;
   readonly books: Books & {
     readonly growths: HoldGrowths;
@@ -47,9 +47,9 @@ export type Gateway = {
     /** Keeps the bodies of requests whose key asks for it. */
     readonly bodies: KeptBodies;
   };
-  readonly rateLimits: Pick<RateLimits, keyof RateLimits>;
+  readonly rateLimits: RateLimits;
   /** One for each mode, because slow test answers must not block live ones. */
-  readonly longAnswers: Readonly<Record<ApiKey['mode'], Pick<LongAnswers, 'enter'>>>;
+  readonly longAnswers: Readonly<Record<ApiKey['mode'], LongAnswers>>;
   readonly images: ImageFiles;
   readonly headers: HeaderNames;
   readonly runs: ActiveRuns;
@@ -57,3 +57,8 @@ export type Gateway = {
   readonly log: Logger;
   readonly clock: Clock;
 };
+
+/** Returns the gateway as it is, for a request that sees one version of the settings to its end. */
+export function snapshotOf(gateway: Gateway): Gateway {
+  return { ...gateway };
+}

@@ -17,6 +17,11 @@ export type Caller = {
   /** For a large body: waits for the next turn of the event loop before each long stage. */
   readonly nextTurn: (() => Promise<void>) | null;
   readonly record: RequestRecord;
+  /**
+   * A line of a batch, which counts as one request of its key: the line is bounded by the queue, and
+   * waits for memory. Left out: a request by itself.
+   */
+  readonly isLine?: true;
 };
 
 /** Headers with which the client asks for something; undefined: not sent. */

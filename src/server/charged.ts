@@ -1,6 +1,7 @@
 // One handler for all endpoints that are charged for.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderNames } from '../terms/header-names.ts';
+import { snapshotOf } from '../gateway/gateway.ts';
 import { run } from '../gateway/run.ts';
 import type { Endpoint } from '../gateway/stages.ts';
 import { type Handler, keyOf, type ServerContext } from './context.ts';
@@ -58,7 +59,7 @@ export function chargedHandler(
     spans?.noteAsked(body);
     spans?.enter();
     const running = run(
-      { ...gateway },
+      snapshotOf(gateway),
       endpoint,
       {
         caller: {

@@ -2,6 +2,7 @@
 // model `POST /v1/responses/input_tokens` and Gemini's `countTokens`.
 import type { FastifyRequest } from 'fastify';
 import { writeInputCount } from '../formats/responses/count-tokens.ts';
+import { snapshotOf } from '../gateway/gateway.ts';
 import {
   geminiCount,
   messagesCount,
@@ -47,7 +48,7 @@ function counting(
     try {
       const body = readBody(request);
       if (nextTurn) await nextTurn();
-      const counted = await countInput({ ...gateway }, endpoint, {
+      const counted = await countInput(snapshotOf(gateway), endpoint, {
         requestId: request.requestId,
         key: keyOf(request),
         body,

@@ -24,7 +24,7 @@ export async function admit(
   const cache = nameForCache(gateway, incoming, sale);
   const wantsComments =
     readHeaderFlag(gateway.headers.streamComments, wishes.streamComments) ?? false;
-  const rateHeaders = await gateway.rateLimits.takeRequest(key);
+  const rateHeaders = caller.isLine ? {} : await gateway.rateLimits.takeRequest(key);
   // Not earlier: a request that no limit counts must not store what its client chose.
   record.note({ tags });
   const names = { request, cache };
@@ -41,20 +41,22 @@ export async function withinLimits(
   action: (offer: Offer) => Promise<number>,
 ): Promise<void> {
   const { gateway, caller, sale, rateHeaders } = accepted;
-  const { key, nextTurn } = caller;
+  const { key, nextTurn, isLine = false } = caller;
   const { tokens, answerBytes = 0, offer } = sale.estimate();
   if (nextTurn) await nextTurn();
-  const slot = await gateway.rateLimits.begin(key, tokens, rateHeaders);
+  const slot = isLine ? slotOfLine : await gateway.rateLimits.begin(key, tokens, rateHeaders);
   let tokensUsed = 0;
   let free: (() => void) | null = null;
   try {
-    free = await gateway.longAnswers[key.mode].enter(answerBytes);
+    free = await gateway.longAnswers[key.mode].enter(answerBytes, { mayWait: isLine });
     tokensUsed = await action(offer({ ...accepted, rateHeaders: slot.headers }));
   } finally {
     free?.();
     slot.end(tokensUsed);
   }
 }
+
+const slotOfLine = { headers: {}, end: () => {} };
 
 /**
  * Returns null without an Idempotency-Key. Throws ApiError `invalid_request` for one that cannot

@@ -106,14 +106,15 @@ class ModelCalls<Answer> {
 
   /** Returns the attempt, or the first one behind it that may be made. */
   #firstAvailable(attempt: Attempt | null): Attempt | null | Promise<Attempt | null> {
-    const { gateway, terms } = this.#held;
+    const { gateway, asked, terms } = this.#held;
     const { health } = gateway.hosts.routing;
     for (let next = attempt; next; next = terms.plan.next(terms.granted)) {
       const { isSandbox, name: route, provider } = next.route;
       if (isSandbox) return next;
       if (!health.isAvailable(route)) continue;
       const { name, callsPerMinute } = provider;
-      if (callsPerMinute === null) return next;
+      // What a batch API has run needs no call.
+      if (callsPerMinute === null || asked.passed) return next;
       const taken = gateway.rateLimits.takeCall(name, callsPerMinute);
       if (taken instanceof Promise) return this.#orNext(next, taken);
       if (taken.isGranted) return next;

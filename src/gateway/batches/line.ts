@@ -40,7 +40,7 @@ export function requestOf(
   const { nextTurn = null } = line;
   const beta = versionHeaders['anthropic-beta'];
   return {
-    caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn, record },
+    caller: { requestId, arrivedAtMs, key, baseUrl, nextTurn, record, isLine: true },
     method: 'POST',
     path: endpoint,
     wishes: {

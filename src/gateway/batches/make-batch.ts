@@ -20,7 +20,7 @@ import { dayMs } from '../../lib/utc-time.ts';
 import { type BatchForm, batchLineBytesMax, batchLinesMax, batchOwner } from '../../terms/batch.ts';
 import { holdRefused } from '../charging/hold-refusal.ts';
 import { reserveFor } from '../charging/open-hold.ts';
-import type { Gateway } from '../gateway.ts';
+import { type Gateway, snapshotOf } from '../gateway.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { RequestRecord } from '../request-record.ts';
 import {
@@ -248,7 +248,7 @@ function newLine(
         `The request has more than ${requestValuesMax} values; send shorter lists and objects.`,
       );
     const line = { customId, requestId, text, outcome: null };
-    const live = { ...gateway };
+    const live = snapshotOf(gateway);
     const ownQueue = estimate(live, endpoints[endpoint]!, incoming);
     const to = batchRouteOf(ownQueue);
     if (!to) return { ...line, ...costsOf(ownQueue), sentId: null };

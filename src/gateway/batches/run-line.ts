@@ -8,7 +8,7 @@ import { type JsonObject, parseJson } from '../../lib/json.ts';
 import { zeroMicros } from '../../lib/money.ts';
 import type { LineOutcome } from '../../terms/batch.ts';
 import type { Client } from '../client.ts';
-import type { Gateway } from '../gateway.ts';
+import { type Gateway, snapshotOf } from '../gateway.ts';
 import type { IncomingRequest, PassedLine } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
 import { run } from '../run.ts';
@@ -141,12 +141,13 @@ export class LineRuns {
         passed,
       });
       const client = new LineClient();
+      const live = snapshotOf(gateway);
       await run(
-        passed ? forPassed(gateway) : forLines(gateway),
+        live,
         endpoints[endpoint]!,
         passed || key.mode === 'live'
           ? incoming
-          : atBatchPrice(gateway, endpoints[endpoint]!, incoming),
+          : atBatchPrice(live, endpoints[endpoint]!, incoming),
         client,
       );
       bodies?.noteAnswer(client.answer);
@@ -222,26 +223,7 @@ class LineClient implements Client {
   }
 }
 
-/** A batch counts as one request of its key; its lines are bounded by the queue, and wait for memory. */
-function forLines(gateway: Gateway): Gateway {
-  const { rateLimits, longAnswers } = gateway;
-  const waitingIn = (mode: ApiKey['mode']) => ({
-    enter: (bytes: number) => longAnswers[mode].enter(bytes, { mayWait: true }),
-  });
-  return {
-    ...gateway,
-    rateLimits: withoutKeyLimits(rateLimits),
-    longAnswers: { live: waitingIn('live'), test: waitingIn('test') },
-  };
-}
-
-/** The provider has run these lines, so its limit of calls does not stand before their charge. */
-function forPassed(gateway: Gateway): Gateway {
-  const takeCall = () => ({ isGranted: true, left: 1 }) as const;
-  return { ...gateway, rateLimits: { ...withoutKeyLimits(gateway.rateLimits), takeCall } };
-}
-
-/** Nor does what was changed since: the account pays for what it has had run. */
+/** What was changed since does not stand before the charge: the account pays for what it has had run. */
 function asPayer(key: ApiKey): ApiKey {
   return { ...key, accountFrozen: false, models: null };
 }
@@ -252,17 +234,6 @@ function atBatchPrice(
   endpoint: Endpoint,
   incoming: IncomingRequest,
 ): IncomingRequest {
-  const to = batchRouteOf(estimate({ ...gateway }, endpoint, incoming));
+  const to = batchRouteOf(estimate(gateway, endpoint, incoming));
   return to ? { ...incoming, passed: { route: to.route, answer: null } } : incoming;
-}
-
-function withoutKeyLimits(limits: Gateway['rateLimits']): Gateway['rateLimits'] {
-  return {
-    takeRequest: () => ({}),
-    begin: async () => ({ headers: {}, end: () => {} }),
-    takeCount: (key) => limits.takeCount(key),
-    takeUnpaidCount: (key) => limits.takeUnpaidCount(key),
-    takeCall: (...asked) => limits.takeCall(...asked),
-    beginBatch: (key) => limits.beginBatch(key),
-  };
 }

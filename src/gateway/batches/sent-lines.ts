@@ -8,6 +8,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine } from '../../providers/batches/host.ts';
 import { readJsonLines, resultBytesMax } from '../../providers/batches/shared.ts';
+import { snapshotOf } from '../gateway.ts';
 import type { BatchRoute } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
@@ -187,7 +188,7 @@ export class SentLines {
     const frame = job.host.api.frame(job.sent.id);
     let [bytes, count, path] = [frame.begin.length + frame.end.length, 0, ''];
     let isTaken = true;
-    const gateway = { ...this.#parts.gateway };
+    const gateway = snapshotOf(this.#parts.gateway);
     for await (const row of this.#inTurns(job)) {
       try {
         const written = await this.#writeLine(job, gateway, row);
