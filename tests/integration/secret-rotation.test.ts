@@ -175,29 +175,6 @@ testOn(
   },
 );
 
-test('keys from before key ids belong to the only secret, or to an unknown one', async () => {
-  const second = nextSecret();
-  const [one, other] = [await newKey(), await newKey()];
-  const asBefore = async () => {
-    await gateway.program.terminate();
-    await gateway.database.write.deleteFrom('secrets').execute();
-    await gateway.database.write
-      .updateTable('api_keys')
-      .set({ secret_id: null })
-      .where('revoked_at_ms', 'is', null)
-      .execute();
-  };
-  await asBefore();
-  await start(first);
-  assert.deepEqual((await statusOfSecrets()).keys, []);
-  await asBefore();
-  await start(second, first);
-  assert.deepEqual((await statusOfSecrets()).keys, [one.id, other.id].toSorted());
-  assert.equal(await isKnown(one.key), true);
-  await until(() => isUnder(second, one));
-  assert.deepEqual((await statusOfSecrets()).keys, [other.id]);
-});
-
 test('a stored answer is replayed after a rotation, and without its secret its request counts as done', async () => {
   const second = nextSecret();
   const { key, account } = await newKey();
@@ -316,34 +293,6 @@ test('the second factor survives a rotation: the app without the old secret, bac
   await restart(second);
   assert.equal(await giveCode(backup(2)), 401);
   assert.equal(await giveCode({ code: app.nextCode() }), 200);
-});
-
-test('a second factor from before key ids moves to the current secret too', async () => {
-  const second = nextSecret();
-  const user = await signIn(gateway, { passwordHash });
-  const { app, backupCodes: codes } = await enrol(user, password);
-  const { write, read } = gateway.database;
-  const row = await read.selectFrom('user_two_factors').selectAll().executeTakeFirstOrThrow();
-  const bare = row.backup_codes.replaceAll(`${createSecret(first).id}.`, '');
-  assert.notEqual(bare, row.backup_codes);
-  // As the library stored it when it had a single secret.
-  const change = { secret: row.secret.replace(/^\$ba\$\d+\$/, ''), backup_codes: bare };
-  await write.updateTable('user_two_factors').set(change).execute();
-  await restart(first);
-  assert.equal(
-    (await read.selectFrom('user_two_factors').select('backup_codes').executeTakeFirstOrThrow())
-      .backup_codes,
-    row.backup_codes,
-  );
-  await write.updateTable('user_two_factors').set(change).execute();
-  await restart(second, first);
-  assert.equal((await statusOfSecrets()).authenticator_apps, 0);
-  const client = visitor(gateway);
-  await client.post('/auth/sign-in', { email: user.email, password });
-  await ok(client.post('/auth/second-factor', { code: app.nextCode() }));
-  const other = visitor(gateway);
-  await other.post('/auth/sign-in', { email: user.email, password });
-  await ok(other.post('/auth/second-factor', { kind: 'backup', code: codes[0] }));
 });
 
 testOn(

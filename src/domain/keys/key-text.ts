@@ -80,9 +80,6 @@ export function plainDigestOf(text: string): string {
   return plainDigest(hash('sha256', text));
 }
 
-/** For queries: plain digests work under any secret. */
-export const plainDigests = `${plainPrefix}%`;
-
 /** The HMAC key for digests, derived from the installation's secret. */
 export type DigestKey = { readonly secretId: string; readonly bytes: Uint8Array };
 

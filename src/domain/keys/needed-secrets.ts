@@ -5,7 +5,6 @@ import { DatabaseUnusable } from '../../db/database-error.ts';
 import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
-import { plainDigests } from './key-text.ts';
 
 type RegisteredSecret = {
   readonly id: string;
@@ -34,26 +33,15 @@ export async function registerSecrets(
   nowMs: number,
 ): Promise<void> {
   await requireSecrets(database.read, secrets);
-  const [{ id }, ...accepted] = secrets;
+  const [{ id }] = secrets;
   const [newest] = await readRegisteredSecrets(database.read);
   if (newest?.id === id) return;
   const since = { current_since_ms: Math.max(nowMs, (newest?.currentSinceMs ?? 0) + 1) };
-  await database.write.transaction().execute(async (transaction) => {
-    await transaction
-      .insertInto('secrets')
-      .values({ id, ...since })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(since))
-      .execute();
-    // These keys are older than registration. With several secrets, it is unknown which one made
-    // their digests.
-    if (newest === undefined && accepted.length === 0) {
-      await transaction
-        .updateTable('api_keys')
-        .set({ secret_id: id })
-        .where('secret_id', 'is', null)
-        .execute();
-    }
-  });
+  await database.write
+    .insertInto('secrets')
+    .values({ id, ...since })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(since))
+    .execute();
 }
 
 /** Returns the newest first. */
@@ -66,14 +54,14 @@ export async function readRegisteredSecrets(db: Db): Promise<readonly Registered
   return rows.map((row) => ({ id: row.id, currentSinceMs: row.current_since_ms }));
 }
 
-/** Ends all secrets but the one with this key id. Returns the key ids of the ended ones. */
-export async function forgetOtherSecrets(db: Db, id: string): Promise<readonly string[]> {
-  const rows = await db.deleteFrom('secrets').where('id', '!=', id).returning('id').execute();
-  return rows.map((row) => row.id);
+/** Ends all secrets but the one with this key id. */
+export async function forgetOtherSecrets(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('secrets').where('id', '!=', id).execute();
 }
 
 /**
- * Returns ids of unrevoked keys with a text that works only under another secret than this one.
+ * Returns ids of unrevoked keys with a text that works only under another secret than this one. One of
+ * which only a plain hash is known has no secret.
  */
 export async function findKeysUnderOtherSecrets(
   read: Db,
@@ -86,23 +74,14 @@ export async function findKeysUnderOtherSecrets(
     .where('revoked_at_ms', 'is', null)
     .where((eb) =>
       eb.or([
-        eb.and([
-          eb('digest', 'not like', plainDigests),
-          eb.or([eb('secret_id', '!=', id), eb('secret_id', 'is', null)]),
-        ]),
+        eb('secret_id', '!=', id),
         eb.exists(
           eb
             .selectFrom('earlier_keys')
             .select('earlier_keys.key_id')
             .whereRef('earlier_keys.key_id', '=', 'api_keys.id')
             .where('earlier_keys.expires_at_ms', '>', nowMs)
-            .where('earlier_keys.digest', 'not like', plainDigests)
-            .where((earlier) =>
-              earlier.or([
-                earlier('earlier_keys.secret_id', '!=', id),
-                earlier('earlier_keys.secret_id', 'is', null),
-              ]),
-            ),
+            .where('earlier_keys.secret_id', '!=', id),
         ),
       ]),
     )

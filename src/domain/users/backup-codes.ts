@@ -14,7 +14,8 @@ const codePattern = /^\w{5}-\w{5}$/;
  * key id of its secret.
  */
 function backupCodeDigest(secret: Secret, code: string): string {
-  return withKeyId(secret, bareDigest(secret, code));
+  const hmac = createHmac('sha256', deriveKey(secret, 'backup codes')).update(code.trim());
+  return withKeyId(secret, hmac.digest('base64url'));
 }
 
 /** Returns the stored digest that matches the code under any of the secrets, or null. */
@@ -23,33 +24,12 @@ export function findBackupCode(
   code: string,
   stored: readonly string[],
 ): string | null {
-  const digests = secrets.flatMap((secret) => [
-    backupCodeDigest(secret, code),
-    bareDigest(secret, code),
-  ]);
+  const digests = secrets.map((secret) => backupCodeDigest(secret, code));
   return digests.find((digest) => stored.includes(digest)) ?? null;
-}
-
-/** The older form of a digest, without a key id. */
-function bareDigest(secret: Secret, code: string): string {
-  return createHmac('sha256', deriveKey(secret, 'backup codes'))
-    .update(code.trim())
-    .digest('base64url');
 }
 
 export function isDigestUnder(secret: Secret, digest: string): boolean {
   return digest.startsWith(withKeyId(secret, ''));
-}
-
-/**
- * Adds the key id to digests of the older form. They were all made under this secret, the only one
- * there was.
- */
-export function withKeyIds(json: string, secret: Secret): string {
-  const digests = JSON.parse(json) as string[];
-  return JSON.stringify(
-    digests.map((digest) => (digest.includes('.') ? digest : withKeyId(secret, digest))),
-  );
 }
 
 function withKeyId({ id }: Secret, digest: string): string {

@@ -4,7 +4,7 @@
 import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import { deriveKey, type Secret, type Secrets } from '../../lib/secrets.ts';
-import { isDigestUnder, withKeyIds } from './backup-codes.ts';
+import { isDigestUnder } from './backup-codes.ts';
 
 /**
  * The secrets in the sign-in library's form, the current one first. The library writes the version
@@ -25,17 +25,12 @@ export function librarySecret(secret: Secret): string {
 export async function renewSecondFactors(database: Database, secrets: Secrets): Promise<void> {
   const [current] = secrets;
   for (const row of await readRows(database.read)) {
-    const codes = secrets.length === 1 ? withKeyIds(row.backup_codes, current) : row.backup_codes;
-    const secret = isEncryptedUnder(current, row.secret)
-      ? row.secret
-      : await reencrypted(row.secret, secrets);
-    if (codes === row.backup_codes && secret === row.secret) continue;
+    if (isEncryptedUnder(current, row.secret)) continue;
     await database.write
       .updateTable('user_two_factors')
-      .set({ secret, backup_codes: codes })
+      .set({ secret: await reencrypted(row.secret, secrets) })
       .where('user_id', '=', row.user_id)
       .where('secret', '=', row.secret)
-      .where('backup_codes', '=', row.backup_codes)
       .execute();
   }
 }
@@ -77,18 +72,11 @@ function isEncryptedUnder(secret: Secret, encrypted: string): boolean {
   return encrypted.startsWith(`$ba$${versionOf(secret)}$`);
 }
 
-/**
- * Re-encrypts a text. Texts from before versions existed carry none, so every secret is tried. A
- * wrong one fails authentication.
- */
+/** Returns a text that no accepted secret decrypts as it is. */
 async function reencrypted(encrypted: string, secrets: Secrets): Promise<string> {
   const { symmetricDecrypt, symmetricEncrypt } = await import('better-auth/crypto');
   const keys = new Map(librarySecrets(secrets).map(({ version, value }) => [version, value]));
-  const currentVersion = versionOf(secrets[0]);
-  for (const legacySecret of keys.values()) {
-    const key = { keys, currentVersion, legacySecret };
-    const plain = await symmetricDecrypt({ key, data: encrypted }).catch(() => null);
-    if (plain !== null) return symmetricEncrypt({ key, data: plain });
-  }
-  return encrypted;
+  const key = { keys, currentVersion: versionOf(secrets[0]) };
+  const plain = await symmetricDecrypt({ key, data: encrypted }).catch(() => null);
+  return plain === null ? encrypted : symmetricEncrypt({ key, data: plain });
 }
