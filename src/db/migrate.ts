@@ -6,7 +6,6 @@ import { Migrator } from 'kysely/migration';
 import { systemClock } from '../lib/clock.ts';
 import { DatabaseUnusable, MigrationFailed } from './database-error.ts';
 import type { DatabaseMigration, Migrations } from './migrations/list.ts';
-import { withoutSteps } from './migrations/squashed-steps.ts';
 import type { Db } from './schema.ts';
 
 /** Runs a migration outside a transaction, in one process at a time. */
@@ -68,12 +67,31 @@ export async function recordedMigrations(db: Db): Promise<readonly string[]> {
  * is newer and its changes let this version go on.
  */
 export function pendingMigrations(recorded: readonly string[], migrations: Migrations): Migrations {
-  const applied = new Set(withoutSteps(recorded));
+  const applied = new Set(withFirstSchema(recorded));
   refuseUnknown(
     [...applied].filter((name) => !Object.hasOwn(migrations, name)),
     migrations,
   );
   return Object.fromEntries(Object.entries(migrations).filter(([name]) => !applied.has(name)));
+}
+
+const firstSchema = '0046-first-schema';
+const lastStep = '0046-clients';
+/** The last commit that knows the steps. */
+const lastCommit = 'aa4b15c9';
+
+/**
+ * Returns the recorded migrations with the first schema in the place of the steps that it was made in,
+ * before any release. Throws for a database that has not run the last of them.
+ */
+function withFirstSchema(recorded: readonly string[]): readonly string[] {
+  const steps = recorded.filter((name) => name < firstSchema);
+  if (steps.length === 0 || recorded.includes(firstSchema)) return recorded;
+  if (!steps.includes(lastStep))
+    throw new DatabaseUnusable(
+      `The database is too old for this version of Tollgate: it lacks the migration ${lastStep}. It was made before the first release; begin with a new one, or run "npx tollgate migrate" of the commit ${lastCommit} first (docs/upgrading.md).`,
+    );
+  return [firstSchema, ...recorded.filter((name) => name >= firstSchema)];
 }
 
 function refuseUnknown(unknown: readonly string[], migrations: Migrations): void {
@@ -124,7 +142,7 @@ async function runPending(
     db,
     provider,
     disableTransactions,
-    // The steps before the first schema were merged out of order.
+    // The steps before the first schema ran in another order.
     allowUnorderedMigrations: true,
     // By default they are compared by language, for which Node reads 3 MB of data.
     nameComparator: (one, other) => (one < other ? -1 : Number(one > other)),

@@ -181,8 +181,8 @@ test('pages of charges are read in index order, for any number of charges', asyn
   // Each partition is read in its order, and no further than the page.
   assert.deepEqual(steps, [
     '->  Merge Append',
-    '->  Index Scan using charges_history_newest_first',
-    '->  Index Scan using charges_default_ledger_id_created_at_ms_id_idx',
+    '->  Index Scan using charges_history_ledger_id_created_at_ms_id_idx1',
+    '->  Index Scan using charges_default_ledger_id_created_at_ms_id_idx1',
   ]);
   assert.equal(plan.filter((line) => line === cond).length, 2);
 });

@@ -1,9 +1,7 @@
-// Versions of the program and one database, on both stores: one that was made in steps, one that is
-// too old, and the next version beside this one.
+// This version of the program and the next one on one database, on both stores.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, test, type TestContext } from 'node:test';
-import { type Database, openDatabase } from '../../src/db/database.ts';
 import { answerContent } from '../support/answers.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { send } from '../support/http.ts';
@@ -12,7 +10,6 @@ import { madeUpNames } from '../support/made-up-migration.ts';
 import { nextVersion } from '../support/other-versions.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Program } from '../support/program.ts';
-import { recordSteps, steps } from '../support/squashed-steps.ts';
 import { type LocalUpstream, startUpstream } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
@@ -47,35 +44,8 @@ async function charges({ url }: Program, key: string): Promise<void> {
   assert.ok(reply.costMicros! > 0);
 }
 
-async function change(url: string, work: (database: Database) => Promise<void>): Promise<void> {
-  const database = openDatabase(url);
-  await work(database);
-  await database.close();
-}
-
-const isRefused = /it lacks the migration 0035-tag-records.* commit 1573b74/;
-
 for (const store of ['sqlite', 'postgres'] as const)
   void describe(`on ${store}`, () => {
-    test('a database with all steps from before the first schema is served; one that lacks a step is refused', async (t) => {
-      const { program: one } = await install(t, store);
-      await one.start();
-      const { key } = await one.createKey({ mode: 'live', creditUsd: 5 });
-      await one.terminate();
-
-      await change(one.databaseUrl, (database) => recordSteps(database, steps));
-      assert.deepEqual(await one.cli('migrate'), { migrations: [] });
-      await one.start();
-      await charges(one, key);
-      await one.terminate();
-
-      await change(one.databaseUrl, (database) => recordSteps(database, steps.slice(0, -1)));
-      await assert.rejects(one.start(), isRefused);
-      await assert.rejects(one.cli('migrate'), isRefused);
-      await change(one.databaseUrl, (database) => recordSteps(database, steps));
-      await one.verify();
-    });
-
     test('this version serves beside the next one, which has migrated, and after it', async (t) => {
       const { program: before, options } = await install(t, store);
       await before.start();

@@ -39,7 +39,7 @@ async function refuseAuditRows({ url, write }: Database): Promise<() => Promise<
  * an account raises a revision, after which gateways only read again what has not changed.
  */
 const notCompared = (
-  'revisions attempts used_codes activity_days recent_errors request_log latency_sums ' +
+  'revisions attempts used_codes activity_days request_log latency_sums ' +
   'activity_hours activity_tag_days key_uses provider_hours hold_owners sealing'
 ).split(' ');
 

@@ -2,6 +2,7 @@
 // promised at its creation.
 import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
+import { micros, zeroMicros } from '../../lib/money.ts';
 import { addMember } from './members.ts';
 
 /** Creates an account inside the transaction. Returns its id. */
@@ -35,7 +36,7 @@ export async function giveOwnAccount(
   // Also locks the row.
   const free = await transaction
     .updateTable('users')
-    .set({ promised_credit_micros: Math.round(creditUsd * 1_000_000) })
+    .set({ promised_credit_micros: micros(Math.round(creditUsd * 1_000_000)) })
     .where('id', '=', user.id)
     .where('own_account_id', 'is', null)
     .where((eb) =>
@@ -78,7 +79,7 @@ export async function payPromisedCredit(
   await creditOnce({ accountId: user.own_account_id, amountMicros: user.promised_credit_micros });
   await database.write
     .updateTable('users')
-    .set({ promised_credit_micros: 0 })
+    .set({ promised_credit_micros: zeroMicros })
     .where('id', '=', userId)
     .execute();
 }

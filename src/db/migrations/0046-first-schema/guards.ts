@@ -63,20 +63,19 @@ function refuse({ on, events = always, message, when, calls }: Refusal, store: S
   });
 }
 
-/** By table, the name of the trigger; the first partition has its table's. Only on PostgreSQL. */
-const refuseTruncate = Object.entries({
-  entries: 'entries',
-  charges: 'charges',
-  charges_default: 'charges_default',
-  charges_history: 'charges',
-  prices: 'prices',
-  sealed_days: 'sealed_days',
-  audit_log: 'audit_log',
-  payment_events: 'payment_events',
-}).map(
-  ([table, name]) =>
-    `create trigger ${name}_refuse_truncate before truncate on ${table} for each statement
-      execute function ${table === 'audit_log' ? 'refuse_audit_change' : 'refuse_change'}()`,
+/** Only PostgreSQL has the command. */
+const refuseTruncate = [
+  'entries',
+  'charges',
+  'charges_default',
+  'charges_history',
+  'prices',
+  'sealed_days',
+  'audit_log',
+  'payment_events',
+].map(
+  (table) => `create trigger ${table}_refuse_truncate before truncate on ${table} for each statement
+    execute function ${table === 'audit_log' ? 'refuse_audit_change' : 'refuse_change'}()`,
 );
 
 /** PostgreSQL's functions. */
@@ -107,66 +106,34 @@ const functions = [
   end $$`,
 ];
 
-type Raise = {
-  readonly on: string;
-  readonly events?: readonly string[];
-  readonly when?: string;
-  /** The triggers' names. SQLite has one for each event. */
-  readonly sqlite: (event: string) => string;
-  readonly postgres: string;
+/** By table, the changes that raise the revision. */
+const raises: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['update'],
+  api_keys: ['insert', 'delete', 'update'],
+  account_model_prices: ['insert', 'update', 'delete'],
+  account_telemetry: ['insert', 'update', 'delete'],
+  key_owners: ['insert', 'update', 'delete'],
+  member_budgets: ['insert', 'update', 'delete'],
+  own_keys: ['insert', 'delete', 'update of goes_first'],
 };
 
-const raises: readonly Raise[] = [
-  {
-    on: 'accounts',
-    events: ['update'],
-    sqlite: (event) => `${event}_on_accounts`,
-    postgres: 'update',
-  },
-  {
-    on: 'api_keys',
-    events: ['insert', 'delete'],
-    sqlite: (event) => `${event}_on_api_keys`,
-    postgres: 'change',
-  },
+function raise(on: string, event: string, store: Store): string {
+  const name = `keys_revision_after_${event.split(' ', 1)[0]}_on_${on}`;
   // Rehashing a key's digest does not change the key for caches.
-  {
-    on: 'api_keys',
-    events: ['update'],
-    when: 'old.digest = new.digest',
-    sqlite: (event) => `${event}_on_api_keys`,
-    postgres: 'key_update',
-  },
-  { on: 'account_model_prices', sqlite: (event) => `price_${event}`, postgres: 'price' },
-  { on: 'account_telemetry', sqlite: (event) => `telemetry_${event}`, postgres: 'telemetry' },
-  ...['key_owners', 'member_budgets'].map((on) => ({
-    on,
-    sqlite: (event: string) => `${event}_on_${on}`,
-    postgres: 'change',
-  })),
-];
-
-export function raise(
-  { on, events = ['insert', 'update', 'delete'], when, sqlite, postgres }: Raise,
-  store: Store,
-): string[] {
-  if (store === 'postgres')
-    return [
-      `create trigger keys_revision_after_${postgres} after ${events.join(' or ')} on ${on}
-        for each row ${when ? `when (${when})` : ''} execute function raise_keys_revision()`,
-    ];
-  return events.map(
-    (event) => `create trigger keys_revision_after_${sqlite(event)} after ${event} on ${on}
-      ${when ? `when ${when}` : ''} begin
-      update revisions set value = value + 1 where name = 'keys';
-    end`,
-  );
+  const when = on === 'api_keys' && event === 'update' ? 'when (old.digest = new.digest)' : '';
+  const raised =
+    store === 'postgres'
+      ? 'execute function raise_keys_revision()'
+      : `begin update revisions set value = value + 1 where name = 'keys'; end`;
+  return `create trigger ${name} after ${event} on ${on} for each row ${when} ${raised}`;
 }
 
 export function guardsOn(store: Store): readonly string[] {
   return [
     ...(store === 'postgres' ? [...functions, ...refuseTruncate] : []),
     ...refusals.flatMap((refusal) => refuse(refusal, store)),
-    ...raises.flatMap((each) => raise(each, store)),
+    ...Object.entries(raises).flatMap(([on, events]) =>
+      events.map((event) => raise(on, event, store)),
+    ),
   ];
 }
