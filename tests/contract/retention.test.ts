@@ -15,7 +15,6 @@ import { listCharges } from '../../src/domain/ledger/reports/queries.ts';
 import { report } from '../../src/domain/ledger/reports/report.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import { look, type LookEvent } from '../../src/domain/ledger/seals/look.ts';
-import { readSeals } from '../../src/domain/ledger/seals/seals.ts';
 import { doubtMs } from '../../src/domain/ledger/seals/trusted-clock.ts';
 import {
   addAccount,
@@ -24,7 +23,6 @@ import {
   settleOf,
   startMs,
 } from '../support/ledger/test-ledger.ts';
-import { forgetSealedTags } from '../support/ledger/seals-without-tags.ts';
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts';
 import { assertVerifies, select, typesOf } from './books.ts';
 import { onEachStore, run, type StoreKind } from './stores.ts';
@@ -196,34 +194,6 @@ onEachStore((store) => {
     assert.equal(page.next, null);
     assert.deepEqual(kindsOf(await lookOnce()), ['done']);
   });
-
-  for (const hasFile of [false, true]) {
-    const how = hasFile ? 'with the file that was written then' : 'with its tags';
-    test(`a day that was sealed without its tags is removed ${how}`, async (t) => {
-      const books = await openBooks(t, store);
-      const { database, folder, lookOnce } = books;
-      const path = await sealAndWriteFirst(t, books);
-      await forgetSealedTags(database);
-      const written = linesOf(path);
-      rmSync(path);
-      if (hasFile) {
-        const { digest, day } = (await readSeals(database.read))[0]!;
-        assert.equal(day, firstDay);
-        const { tag_columns: _, ...head } = written[0]!;
-        const { tags: __, ...digests } = head['digests'] as Record<string, unknown>;
-        const earlier = { ...head, format: 'tollgate-sealed-day-1', digest, digests };
-        const rows = [earlier, ...written.slice(1).filter((row) => !row['tags'])];
-        writeFileSync(path, gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join('')));
-      }
-      const events = await lookOnce();
-      assert.deepEqual(kindsOf(events), ['removed', 'done'], JSON.stringify(events));
-      const [head, ...rows] = linesOf(path);
-      assert.equal((head!['digests'] as { tags?: null }).tags, hasFile ? undefined : null);
-      assert.equal(rows.filter((row) => row['tags']).length, hasFile ? 0 : 2);
-      assert.equal(readdirSync(folder).length, removedDays);
-      await assertVerifies(books.database);
-    });
-  }
 
   test('a file whose tags or head are others, or that was cut off, removes nothing, and the next look reads it again', async (t) => {
     const books = await openBooks(t, store);

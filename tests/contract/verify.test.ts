@@ -114,9 +114,9 @@ const corruptions: Readonly<Record<string, readonly [sql: string, problem: strin
     `update entries set ledger_id = 'acc:test' where seq = ${journal.settleA}`,
     'entries 4 (settle a) ledger_id: expected acc:live, found acc:test',
   ],
-  'an entry in another window': [
+  'an end with a window of its own': [
     `update entries set day = '2026-11-20' where seq = ${journal.releaseB}`,
-    'entries 6 (release b) day: expected 2026-11-21, found 2026-11-20',
+    'entries 6 (release b) day: expected null, found 2026-11-20',
   ],
   'a reservation in another day than its own': [
     `update entries set day = '2026-11-20' where seq = ${journal.reserveA}`,
@@ -149,9 +149,9 @@ const corruptions: Readonly<Record<string, readonly [sql: string, problem: strin
     `update entries set id = 'a+1' where seq = ${journal.extendD}`,
     'entries 12 (extend a+1) kind: expected a hold that had not ended, found extend',
   ],
-  'an extension in another window than its hold': [
+  'an extension with a window of its own': [
     `update entries set month = '2026-12' where seq = ${journal.extendD}`,
-    'entries 12 (extend d+1) month: expected 2026-11, found 2026-12',
+    'entries 12 (extend d+1) month: expected null, found 2026-12',
   ],
   'an extension that gave back': [
     `update entries set held_delta_micros = -5, available_micros = 40 where seq = ${journal.extendD}`,

@@ -248,12 +248,9 @@ export const ledger = {
     charges: 'INT not null',
     entries_digest: 'text not null',
     charges_digest: 'text not null',
-    /**
-     * SHA-256 of the tags of its charges; null: the seal is from before tags were sealed, and covers
-     * none.
-     */
-    tags_digest: 'text',
-    /** SHA-256 of the day's rows in `charge_days`, `loss_days` and, with a digest of tags, `tag_days`. */
+    /** SHA-256 of the tags of its charges. */
+    tags_digest: 'text not null',
+    /** SHA-256 of the day's rows in `charge_days`, `loss_days` and `tag_days`. */
     sums_digest: 'text not null',
     state_digest: 'text not null',
     /** '' for the first. */

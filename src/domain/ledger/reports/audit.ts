@@ -192,18 +192,13 @@ function auditExtend(entry: EntryRow, reserve: EntryRow): Problem | null {
     posted_delta_micros: 0,
     loss_micros: 0,
     provoked: 0,
-    ...placeOf(entry, reserve),
+    ...placeOf(reserve),
   });
 }
 
-/** The ledger, key and windows of a hold. Entries of older versions repeat the windows. */
-function placeOf(entry: EntryRow, { ledger_id, key_id, day, month }: EntryRow): Partial<EntryRow> {
-  return {
-    ledger_id,
-    key_id,
-    ...(entry.day === null ? {} : { day }),
-    ...(entry.month === null ? {} : { month }),
-  };
+/** The ledger and key of a hold. Only its reservation has its windows. */
+function placeOf({ ledger_id, key_id }: EntryRow): Partial<EntryRow> {
+  return { ledger_id, key_id, day: null, month: null };
 }
 
 /**
@@ -220,13 +215,10 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
     return wrong(entry, 'provoked', 0, 1);
   const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
   const free = entry.kind === 'settle' ? {} : { posted_delta_micros: 0 };
-  return compareEntry(entry, { ...placeOf(entry, reserve), held_delta_micros, ...free });
+  return compareEntry(entry, { ...placeOf(reserve), held_delta_micros, ...free });
 }
 
-/**
- * Returns true when a loss may be marked as provoked; older losses are not marked. The account does
- * not cause the expiry of a hold.
- */
+/** Returns true when a loss may be marked as provoked. The account does not cause the expiry of a hold. */
 function mayBeCausedByAccount({ kind, loss_micros }: EntryRow, isOpen: boolean): boolean {
   return loss_micros > 0 && (kind === 'release' || (kind === 'settle' && isOpen));
 }

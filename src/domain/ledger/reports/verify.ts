@@ -144,17 +144,15 @@ async function auditSeal(db: Db, audit: Audit, { before, seal }: Pair): Promise<
         taken.set(entry.ledger_id, (taken.get(entry.ledger_id) ?? 0) - entry.posted_delta_micros);
     }
   }
-  const digest = digests.entries.end();
-  if (digest !== seal.entries_digest)
-    return wrongSeal(seal, 'entries_digest', seal.entries_digest, digest);
-  if (isRemoved) return addRemoved(db, audit, { before, seal, taken });
-  const chargesDigest = digests.charges.end();
-  if (chargesDigest !== seal.charges_digest)
-    return wrongSeal(seal, 'charges_digest', seal.charges_digest, chargesDigest);
-  const tagsDigest = digests.tags.end();
-  return seal.tags_digest === null || tagsDigest === seal.tags_digest
-    ? null
-    : wrongSeal(seal, 'tags_digest', seal.tags_digest, tagsDigest);
+  const differing = (rows: 'entries' | 'charges' | 'tags') => {
+    const [column, digest] = [`${rows}_digest` as const, digests[rows].end()];
+    return digest === seal[column] ? null : wrongSeal(seal, column, seal[column], digest);
+  };
+  const wrong = differing('entries');
+  if (wrong) return wrong;
+  return isRemoved
+    ? addRemoved(db, audit, { before, seal, taken })
+    : (differing('charges') ?? differing('tags'));
 }
 
 /** Adds the sums of a day whose charges were removed: they are as they were sealed. */
@@ -166,8 +164,7 @@ async function addRemoved(
   const days = { fromDay: before ? dayOf(before.until_ms) : '', toDay: seal.day };
   const sums = await readDaySums(db, days);
   const { chargeDays } = sums;
-  const tagDays = seal.tags_digest === null ? null : await readTagDays(db, days);
-  const digest = digestSums({ ...sums, tagDays });
+  const digest = digestSums({ ...sums, tagDays: await readTagDays(db, days) });
   if (digest !== seal.sums_digest) return wrongSeal(seal, 'sums_digest', seal.sums_digest, digest);
   const rest = new Map(taken);
   for (const row of chargeDays) {

@@ -5,6 +5,7 @@ import { type ChargeDayRow, chargeDaysTable } from '../charge-days.ts';
 import { type TagDayRow, tagDaysTable } from '../charge-tags.ts';
 import { type ChargeRow, chargesTable, entriesTable, type EntryRow } from '../columns.ts';
 import { type LossDayRow, lossDaysTable } from '../loss-days.ts';
+import type { SumTable } from '../table.ts';
 import type { JournalRow } from './journal.ts';
 
 /**
@@ -68,29 +69,31 @@ export function digestText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-export type SealedSums = {
+type SealedSums = {
   readonly chargeDays: readonly ChargeDayRow[];
   readonly lossDays: readonly LossDayRow[];
-  /** null: the seal is from before tags were sealed. */
-  readonly tagDays: readonly TagDayRow[] | null;
+  readonly tagDays: readonly TagDayRow[];
 };
 
 /** The digest of daily sums, in any order. What was forgiven may still change. */
-export function digestSums({ chargeDays: days, lossDays: losses, tagDays }: SealedSums): string {
-  const columns = [...chargeDayColumns, ...lossDayColumns];
-  const digest = new RowsDigest(tagDays ? [...columns, ...tagDayColumns] : columns);
-  for (const row of sorted(days, chargeDaysTable.idOf))
-    digest.add(JSON.stringify(chargeDayColumns.map((column) => row[column])));
-  for (const row of sorted(losses, lossDaysTable.idOf))
-    digest.add(JSON.stringify(lossDayColumns.map((column) => row[column])));
-  for (const row of sorted(tagDays ?? [], tagDaysTable.idOf))
-    digest.add(JSON.stringify(tagDayColumns.map((column) => row[column])));
+export function digestSums({ chargeDays, lossDays, tagDays }: SealedSums): string {
+  const digest = new RowsDigest([...chargeDayColumns, ...lossDayColumns, ...tagDayColumns]);
+  const lines = [
+    ...sortedLines(chargeDays, chargeDaysTable, chargeDayColumns),
+    ...sortedLines(lossDays, lossDaysTable, lossDayColumns),
+    ...sortedLines(tagDays, tagDaysTable, tagDayColumns),
+  ];
+  for (const line of lines) digest.add(line);
   return digest.end();
 }
 
-function sorted<Row>(rows: readonly Row[], idOf: (row: Row) => string): readonly Row[] {
+function sortedLines<Row>(
+  rows: readonly Row[],
+  { idOf }: SumTable<Row>,
+  columns: readonly (keyof Row)[],
+): readonly string[] {
   return rows
-    .map((row) => ({ id: idOf(row), row }))
+    .map((row) => ({ id: idOf(row), line: JSON.stringify(columns.map((column) => row[column])) }))
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-    .map(({ row }) => row);
+    .map(({ line }) => line);
 }

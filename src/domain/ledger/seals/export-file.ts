@@ -21,8 +21,6 @@ import type { JournalRow } from './journal.ts';
 import type { SealRow } from './seals.ts';
 
 const format = 'tollgate-sealed-day-2';
-/** Without tags. Such files may be there already for days that were sealed without them. */
-const earlierFormat = 'tollgate-sealed-day-1';
 
 export function exportPath(folder: string, day: string): string {
   return join(folder, `tollgate-${day}.jsonl.gz`);
@@ -84,22 +82,11 @@ async function* linesOf(
 
 function headOf(seal: SealRow): string {
   const { day, digest, entries, charges } = seal;
-  const digests = {
-    entries: seal.entries_digest,
-    charges: seal.charges_digest,
-    // null: the day was sealed without its tags, and nothing proves them.
-    tags: seal.tags_digest,
-  };
+  const { entries_digest, charges_digest, tags_digest } = seal;
+  const digests = { entries: entries_digest, charges: charges_digest, tags: tags_digest };
   const head = { format, day, digest, entries, charges, digests };
   const columns = { entry_columns: entryColumns, charge_columns: chargeColumns };
   return JSON.stringify({ ...head, ...columns, tag_columns: tagColumns });
-}
-
-function earlierHeadOf(seal: SealRow): string {
-  const { day, digest, entries, charges } = seal;
-  const digests = { entries: seal.entries_digest, charges: seal.charges_digest };
-  const head = { format: earlierFormat, day, digest, entries, charges, digests };
-  return JSON.stringify({ ...head, entry_columns: entryColumns, charge_columns: chargeColumns });
 }
 
 const entryLead = '{"entry":';
@@ -109,14 +96,13 @@ const tagsLead = '{"tags":';
 /** Reads a file and returns true if it has exactly the rows of the seal. Throws if it cannot be read. */
 async function matchesSeal(path: string, seal: SealRow): Promise<boolean> {
   const { entries, charges, tags } = new DayDigests();
-  const heads = [headOf(seal), ...(seal.tags_digest === null ? [earlierHeadOf(seal)] : [])];
   // `compose` would end the process: for a file that was cut off, and sometimes for a return before
   // the end. Here every error reaches the loop, so the callback has nothing to do.
   const unzipped = pipe(createReadStream(path), createGunzip(), () => {});
   let isHead = true;
   for await (const line of readLines(unzipped)) {
     if (isHead) {
-      if (!heads.includes(line)) return false;
+      if (line !== headOf(seal)) return false;
       isHead = false;
     } else if (line.startsWith(entryLead)) entries.add(line.slice(entryLead.length, -1));
     else if (line.startsWith(chargeLead)) charges.add(line.slice(chargeLead.length, -1));
@@ -126,7 +112,7 @@ async function matchesSeal(path: string, seal: SealRow): Promise<boolean> {
   return (
     entries.end() === seal.entries_digest &&
     charges.end() === seal.charges_digest &&
-    (seal.tags_digest === null || tags.end() === seal.tags_digest)
+    tags.end() === seal.tags_digest
   );
 }
 

@@ -73,8 +73,8 @@ async function removeDay(database: Database, options: Removed): Promise<Removal 
   if (seal.removing_since_ms === null)
     await markSeal(database.write, day, { removing_since_ms: await clock() });
   await dropPartitions(database.write, counts);
-  if (!(await deleteCharges(database, options))) return null;
-  if (!(await deleteTags(database, options))) return null;
+  if (!(await deleteRows(database, options, 'charges'))) return null;
+  if (!(await deleteRows(database, options, 'charge_tags'))) return null;
   await markSeal(database.write, day, { removed_at_ms: await clock() });
   const file = exportPath(retention.exportFolder, day);
   return { kind: 'removed', day, charges: seal.charges, file };
@@ -137,53 +137,44 @@ const rowsOfStatement = 10;
 /** Steps after which the turn is prolonged: about a minute. */
 const stepsOfTurn = 400;
 
-/** Returns false when another gateway has taken the turn. */
-async function deleteCharges(database: Database, options: Removed): Promise<boolean> {
-  const { read, transient } = database;
-  const { seal } = options;
-  // Partitions that cannot be dropped, and the default partition, still have charges.
-  const older = read.selectFrom('charges').select('id').where('created_at_ms', '<', seal.until_ms);
-  if (!isSqlite(read) && !(await older.limit(1).executeTakeFirst())) return options.keepTurn();
-  return deleteInSteps(database.read, options, 'charges', (id, fromMs) =>
-    deleteSome(transient, { seal, id, fromMs }),
-  );
-}
+const keys = {
+  charges: 'ledger_id, created_at_ms, id',
+  charge_tags: 'ledger_id, tag, created_at_ms, charge_id',
+};
 
-/** Deletes the tags of removed charges; their sums stay. */
-async function deleteTags(database: Database, options: Removed): Promise<boolean> {
-  return deleteInSteps(database.read, options, 'charge_tags', async (id, fromMs) => {
-    const { rows } = await sql<{ created_at_ms: number }>`
-      delete from charge_tags where (ledger_id, tag, created_at_ms, charge_id) in (
-        select ledger_id, tag, created_at_ms, charge_id from charge_tags
-        where ledger_id = ${id} and created_at_ms >= ${fromMs}
-          and created_at_ms < ${options.seal.until_ms}
-        order by created_at_ms limit ${sql.lit(rowsAtOnce)}
-      ) returning created_at_ms`.execute(database.transient);
-    return rows.map(({ created_at_ms: timeMs }) => timeMs);
-  });
-}
-
-/** Deletes at most `rowsAtOnce` rows of a ledger from this time on, and returns their times. */
-type DeleteSome = (ledgerId: string, fromMs: number) => Promise<readonly number[]>;
-
-/** Returns false when another gateway has taken the turn. */
-async function deleteInSteps(
-  read: Db,
+/**
+ * Deletes exported charges, or the tags of removed ones, whose sums stay. Rows of earlier steps are not
+ * passed over again: dead rows stay in PostgreSQL's index while an old snapshot lasts. Returns false when
+ * another gateway has taken the turn.
+ */
+async function deleteRows(
+  { read, transient }: Database,
   { seal, keepTurn, pause }: Removed,
-  table: 'charges' | 'charge_tags',
-  deleteRows: DeleteSome,
+  table: keyof typeof keys,
 ): Promise<boolean> {
-  const ledgers = await read.selectFrom('ledgers').select('id').execute();
+  const [from, key] = [sql.table(table), sql.raw(keys[table])];
+  // Partitions that cannot be dropped, and the default partition, still have charges.
+  const older = sql`select 1 from ${from} where created_at_ms < ${seal.until_ms}`;
+  const isAny = async (which = sql``) =>
+    (await sql`${older} ${which} limit 1`.execute(read)).rows.length > 0;
+  if (table === 'charges' && !isSqlite(read) && !(await isAny())) return keepTurn();
+  const isExported = sql`and exists (select 1 from entries where entries.id = charges.id
+    and entries.kind = 'settle' and entries.seq <= ${seal.last_seq})`;
   let rows = 0;
   let steps = 0;
-  for (const { id } of ledgers) {
-    const { rows: older } = await sql`select 1 from ${sql.table(table)}
-      where ledger_id = ${id} and created_at_ms < ${seal.until_ms} limit 1`.execute(read);
-    let fromMs: number | null = older.length > 0 ? 0 : null;
+  for (const { id } of await read.selectFrom('ledgers').select('id').execute()) {
+    let fromMs = (await isAny(sql`and ledger_id = ${id}`)) ? 0 : null;
     while (fromMs !== null) {
-      const deleted: readonly number[] = await deleteRows(id, fromMs);
-      fromMs = deleted.length === rowsAtOnce ? Math.max(...deleted) : null;
-      rows += Math.max(deleted.length, rowsOfStatement);
+      const { rows: deleted } = await sql<{ readonly created_at_ms: number }>`
+        delete from ${from} where (${key}) in (
+          select ${key} from ${from} where ledger_id = ${id}
+            and created_at_ms >= ${fromMs} and created_at_ms < ${seal.until_ms}
+            ${table === 'charges' ? isExported : sql``}
+          order by created_at_ms limit ${sql.lit(rowsAtOnce)}
+        ) returning created_at_ms`.execute(transient);
+      const times = deleted.map(({ created_at_ms: timeMs }) => timeMs);
+      fromMs = times.length === rowsAtOnce ? Math.max(...times) : null;
+      rows += Math.max(times.length, rowsOfStatement);
       if (rows < rowsAtOnce) continue;
       rows = 0;
       steps += 1;
@@ -192,22 +183,4 @@ async function deleteInSteps(
     }
   }
   return keepTurn();
-}
-
-type Step = { readonly seal: SealRow; readonly id: string; readonly fromMs: number };
-
-/**
- * Deletes exported charges of a ledger from this time on, and returns their times. Those of earlier
- * steps are not passed over again: dead rows stay in PostgreSQL's index while an old snapshot lasts.
- */
-async function deleteSome(transient: Db, { seal, id, fromMs }: Step): Promise<readonly number[]> {
-  const { rows } = await sql<{ created_at_ms: number }>`
-    delete from charges where (ledger_id, created_at_ms, id) in (
-      select ledger_id, created_at_ms, id from charges
-      where ledger_id = ${id} and created_at_ms >= ${fromMs} and created_at_ms < ${seal.until_ms}
-        and exists (select 1 from entries where entries.id = charges.id
-          and entries.kind = 'settle' and entries.seq <= ${seal.last_seq})
-      order by created_at_ms limit ${sql.lit(rowsAtOnce)}
-    ) returning created_at_ms`.execute(transient);
-  return rows.map(({ created_at_ms: timeMs }) => timeMs);
 }

@@ -41,14 +41,12 @@ export async function sealNextDay(
   await closeDays(write, untilMs);
   const audited =
     (await auditDay(read, { before, untilMs, pagesBehind: pagesBehindMax })) ??
-    (await auditDay(read, { before, untilMs, pagesBehind: Infinity }));
-  if ('problem' in audited!) return { kind: 'refused', day, problem: audited.problem };
-  const fields = { day, ...audited!.fields, previous_digest: before?.digest ?? '' };
-  const { state } = audited!;
+    (await auditDay(read, { before, untilMs, pagesBehind: Infinity }))!;
+  if ('problem' in audited) return { kind: 'refused', day, problem: audited.problem };
+  const fields = { day, ...audited, previous_digest: before?.digest ?? '' };
   const seal: SealRow = {
     ...fields,
     digest: digestOfSeal(fields),
-    state,
     sealed_at_ms: nowMs,
     removing_since_ms: null,
     removed_at_ms: null,
@@ -89,27 +87,17 @@ type DayAudit = {
   readonly untilMs: number;
   readonly pagesBehind: number;
 };
-type Audited =
-  | {
-      readonly fields: Omit<
-        SealRow,
-        | 'day'
-        | 'previous_digest'
-        | 'digest'
-        | 'state'
-        | 'sealed_at_ms'
-        | 'removing_since_ms'
-        | 'removed_at_ms'
-      >;
-      readonly state: string;
-    }
-  | { readonly problem: Problem };
+/** What follows from the day and the seal before. */
+type Audited = Omit<
+  SealRow,
+  'day' | 'previous_digest' | 'digest' | 'sealed_at_ms' | 'removing_since_ms' | 'removed_at_ms'
+>;
 
 /** Returns null when the day does not agree and not all later entries were read. */
 async function auditDay(
   db: Db,
   { before, untilMs, pagesBehind }: DayAudit,
-): Promise<Audited | null> {
+): Promise<Audited | { readonly problem: Problem } | null> {
   const from = positionOf(before);
   const audit = await startAudit(db, before);
   const walk: Walk = { digests: new DayDigests(), deferred: [], lastSeq: from.lastSeq };
@@ -131,19 +119,17 @@ async function auditDay(
   const { digests, lastSeq, deferred } = walk;
   const ahead = deferred.filter((seq) => seq <= lastSeq);
   return {
-    fields: {
-      until_ms: untilMs,
-      after_seq: ahead.length > aheadMax ? ahead[aheadMax]! - 1 : lastSeq,
-      last_seq: lastSeq,
-      ahead: JSON.stringify(ahead.slice(0, aheadMax)),
-      entries: digests.entries.count,
-      charges: digests.charges.count,
-      entries_digest: digests.entries.end(),
-      charges_digest: digests.charges.end(),
-      sums_digest: digestSums({ ...sums, tagDays: await readTagDays(db, days) }),
-      tags_digest: digests.tags.end(),
-      state_digest: digestText(state),
-    },
+    until_ms: untilMs,
+    after_seq: ahead.length > aheadMax ? ahead[aheadMax]! - 1 : lastSeq,
+    last_seq: lastSeq,
+    ahead: JSON.stringify(ahead.slice(0, aheadMax)),
+    entries: digests.entries.count,
+    charges: digests.charges.count,
+    entries_digest: digests.entries.end(),
+    charges_digest: digests.charges.end(),
+    sums_digest: digestSums({ ...sums, tagDays: await readTagDays(db, days) }),
+    tags_digest: digests.tags.end(),
+    state_digest: digestText(state),
     state,
   };
 }

@@ -40,17 +40,12 @@ const digested = [
   'sums_digest',
   'state_digest',
   'previous_digest',
+  'tags_digest',
 ] as const satisfies readonly (keyof SealRow)[];
 
-/**
- * The digest of a seal, and through the one before it of all seals so far. A seal from before tags
- * were sealed has no digest of them, and its own is as it was then.
- */
-export function digestOfSeal(
-  seal: Pick<SealRow, (typeof digested)[number] | 'tags_digest'>,
-): string {
-  const columns = seal.tags_digest === null ? digested : [...digested, 'tags_digest' as const];
-  return digestText(JSON.stringify(columns.map((column) => [column, seal[column]])));
+/** The digest of a seal, and through the one before it of all seals so far. */
+export function digestOfSeal(seal: Pick<SealRow, (typeof digested)[number]>): string {
+  return digestText(JSON.stringify(digested.map((column) => [column, seal[column]])));
 }
 
 /** Returns the first seal that was changed, or whose predecessor is not the one it was made after. */
@@ -63,9 +58,9 @@ export function findBrokenSeal(seals: readonly SealRow[]): Problem | null {
 export function findBrokenChain(seals: readonly SealRow[]): Problem | null {
   let previous = '';
   for (const seal of seals) {
-    const expected = { previous_digest: previous, digest: digestOfSeal(seal) };
     if (seal.previous_digest !== previous) return wrongSeal(seal, 'previous_digest', previous);
-    if (seal.digest !== expected.digest) return wrongSeal(seal, 'digest', expected.digest);
+    const digest = digestOfSeal(seal);
+    if (seal.digest !== digest) return wrongSeal(seal, 'digest', digest);
     previous = seal.digest;
   }
   return null;
