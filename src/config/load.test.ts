@@ -428,12 +428,6 @@ describe('faults', () => {
       /^2:29: models\.m\.timeouts\.idle_ms must be a whole number from 1 to 86400000; got 0/,
     'retries: { max_attempts: 0 }\n':
       /^1:26: retries\.max_attempts must be a whole number from 1 to 20; got 0/,
-    'health: { failures: 9 }\n':
-      /^1:1: health is no longer a setting\. Remove it: five failures in a row/,
-    'retries: { max_attempts: 2, budget_floor: 9 }\n':
-      /^1:29: retries\.budget_floor is no longer a setting\. Remove it: it is 3\.$/,
-    'telemetry: { sampler: always_off }\n':
-      /^1:14: telemetry\.sampler is no longer a setting\. Remove it: OTEL_TRACES_SAMPLER in the environment sets it\.$/,
     'models:\n  m: { routes: [{ provider: groq, model: x, api: responses }] }\n':
       /^2:50: .*must be a format that groq .* speaks: chat; got "responses"/,
     'models:\n  m: { prices: { input: -1, output: 1 } }\n':

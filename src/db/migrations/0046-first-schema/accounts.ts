@@ -33,7 +33,7 @@ export const accounts = {
     name: 'text not null',
     /** The key itself is never stored. */
     digest: 'ID not null unique',
-    /** The key id of the secret that made the digest. */
+    /** The key id of the secret that made the digest; null: another gateway made it, with none. */
     secret_id: 'ID',
     /** A display form for recognising the key: `tg_live_…x4Qz`. */
     hint: 'text not null',
