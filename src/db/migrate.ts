@@ -89,7 +89,7 @@ function withFirstSchema(recorded: readonly string[]): readonly string[] {
   if (steps.length === 0 || recorded.includes(firstSchema)) return recorded;
   if (!steps.includes(lastStep))
     throw new DatabaseUnusable(
-      `The database is too old for this version of Tollgate: it lacks the migration ${lastStep}. It was made before the first release; begin with a new one, or run "npx tollgate migrate" of the commit ${lastCommit} first (docs/upgrading.md).`,
+      `The database is too old for this version of Tollgate: it lacks the migration ${lastStep}. It was made before the first release; begin with a new one, or start it once with the commit ${lastCommit} (docs/upgrading.md).`,
     );
   return [firstSchema, ...recorded.filter((name) => name >= firstSchema)];
 }
