@@ -7,7 +7,7 @@
 // read 2026-11-23.
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { mendSchema } from './mend-schema.ts';
-import { fitSchema, type FittedSchema, type SchemaTable } from './fit-schema.ts';
+import { fitSchema, type Lose, type SchemaTable } from './fit-schema.ts';
 
 /**
  * An object that names its properties is closed; what it says about others moves into the
@@ -38,10 +38,14 @@ const formats: ReadonlySet<unknown> = new Set(
 );
 
 /** `description`: the format's own, which moves into the schema's. */
-export function writeOutputSchema(schema: JsonObject, description: string | null): FittedSchema {
+export function writeOutputSchema(
+  schema: JsonObject,
+  description: string | null,
+  lose: Lose,
+): JsonObject {
   const described =
     description === null || schema.description !== undefined ? schema : { description, ...schema };
-  return fitSchema(mendSchema(described), anthropicTable);
+  return fitSchema(mendSchema(described), anthropicTable, lose);
 }
 
 function keep(words: string): Record<string, 'keep'> {

@@ -9,17 +9,17 @@ import { claudeTraits, type ClaudeTraits } from './claude-traits.ts';
 type WrittenThinking = {
   readonly thinking: JsonObject | null;
   readonly effort: Effort | null;
-  /** True when the client's setting was left out. */
-  readonly isDropped: boolean;
 };
 
-const nothing: WrittenThinking = { thinking: null, effort: null, isDropped: false };
+const nothing: WrittenThinking = { thinking: null, effort: null };
 const disabled: JsonObject = { type: 'disabled' };
-const dropped: WrittenThinking = { ...nothing, isDropped: true };
 
 const budgetTokensMin = 1_024;
 
-/** `mayUseBudget`: false where the conversation forbids it. */
+/**
+ * Adds `reasoning_effort` to `ignored` when the client's setting is left out. `mayUseBudget`: false where
+ * the conversation forbids it.
+ */
 export function writeThinkingConfig(
   { reasoning, toolChoice }: CanonicalRequest,
   {
@@ -27,6 +27,7 @@ export function writeThinkingConfig(
     traits,
     mayUseBudget,
   }: { target: UpstreamTarget; traits: ClaudeTraits; mayUseBudget: boolean },
+  ignored: Set<string>,
 ): WrittenThinking {
   // Anthropic refuses thinking together with a forced tool call.
   const alwaysThinks = traits.thinksUnasked && traits.offWord === null;
@@ -37,7 +38,8 @@ export function writeThinkingConfig(
   const { effort, budgetTokens } = reasoning;
   if (effort === 'none')
     return target.thinking || traits.thinksUnasked ? writeNoThinking(traits) : nothing;
-  if (!target.thinking) return { ...dropped, thinking: unasked };
+  if (!target.thinking || isForced) ignored.add('reasoning_effort');
+  if (!target.thinking) return { ...nothing, thinking: unasked };
   const usesBudget =
     traits.thinking === 'budget' || (traits.thinking === 'both' && budgetTokens !== null);
   if (!usesBudget) {
@@ -45,15 +47,17 @@ export function writeThinkingConfig(
     return {
       thinking: isForced ? unasked : writeAdaptive(traits),
       effort: wanted && writeEffort(wanted, traits, unasked !== null),
-      isDropped: isForced,
     };
   }
+  if (isForced) return nothing;
   const budget = fitBudget(
     budgetTokens ?? budgetOfEffort[effort ?? 'medium'],
     target.maxOutputTokens,
   );
-  if (budget === null || isForced || !mayUseBudget) return dropped;
-  return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null, isDropped: false };
+  if (budget !== null && mayUseBudget)
+    return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null };
+  ignored.add('reasoning_effort');
+  return nothing;
 }
 
 /** Since 4.7 Claude hides its thinking unless asked (its release notes, read 2026-11-26). */

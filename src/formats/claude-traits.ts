@@ -129,18 +129,18 @@ export function withoutForcing(request: CanonicalRequest, traits: ClaudeTraits):
 export function fitSampling(
   { temperature, topP, topK }: Pick<CanonicalRequest, 'temperature' | 'topP' | 'topK'>,
   { traits, isThinking }: { traits: ClaudeTraits; isThinking: boolean },
-  ignored: string[],
+  ignored: Set<string>,
 ): JsonObject {
   const takesAny = traits.sampling !== 'none';
   const fields: Record<string, number> = {};
   const put = (name: string, value: number | null, isTaken: boolean) => {
     if (value === null) return;
     if (isTaken) fields[name] = value;
-    else ignored.push(name);
+    else ignored.add(name);
   };
   const highest = temperature === null ? null : Math.min(temperature, 1);
   put('temperature', highest, takesAny && (!isThinking || highest === 1));
-  if (temperature !== highest && fields.temperature !== undefined) ignored.push('temperature');
+  if (temperature !== highest && fields.temperature !== undefined) ignored.add('temperature');
   const hasRoom = traits.sampling === 'all' || fields.temperature === undefined;
   put('top_p', topP, takesAny && hasRoom && (!isThinking || (topP ?? 0) >= 0.95));
   put('top_k', topK, takesAny && !isThinking);

@@ -32,19 +32,28 @@ export const newerNames: SchemaTable['words'] = {
   $ref: (value) => ({ word: '$ref', value: renameDefinitions(value), isExact: true }),
 };
 
-export type FittedSchema = {
-  readonly schema: JsonObject;
-  /** The keywords that the vendor will not enforce, each once. */
-  readonly lost: readonly string[];
-};
+/** Called with each keyword that the vendor will not enforce, perhaps more than once. */
+export type Lose = (word: string) => void;
 
 /**
- * Example: `fitSchema({ type: 'integer', minimum: 1 }, anthropic)` returns `{ type: 'integer',
+ * Example: `fitSchema({ type: 'integer', minimum: 1 }, anthropic, lose)` returns `{ type: 'integer',
  * description: '{minimum: 1}' }`.
  */
-export function fitSchema(schema: JsonObject, table: SchemaTable): FittedSchema {
-  const lost = new Set<string>();
-  return { schema: fitNode(schema, table, lost), lost: [...lost] };
+export function fitSchema(node: JsonObject, table: SchemaTable, lose: Lose): JsonObject {
+  const schema = unwrapAllOf(node);
+  const isLoneRef = table.refStandsAlone && typeof schema.$ref === 'string';
+  const kept: [string, unknown][] = [];
+  const described: [string, unknown][] = [];
+  for (const [word, value] of Object.entries(schema)) {
+    const fate = fateOf(word, schema, table, isLoneRef);
+    if (fate === 'keep') kept.push([word, fitValue(word, value, table, lose)]);
+    else if (fate === 'describe') described.push([word, value]);
+    else if (fate !== 'drop') kept.push([fate.word, fitValue(fate.word, fate.value, table, lose)]);
+    if (fate !== 'keep' && (typeof fate === 'string' || !fate.isExact)) lose(word);
+  }
+  // From entries, because assigning `__proto__` would lose it.
+  const fitted = describeKeywords(Object.fromEntries(kept), described);
+  return table.finish ? table.finish(fitted) : fitted;
 }
 
 /**
@@ -85,23 +94,6 @@ function renameDefinitions(reference: unknown): unknown {
     : reference;
 }
 
-function fitNode(node: JsonObject, table: SchemaTable, lost: Set<string>): JsonObject {
-  const schema = unwrapAllOf(node);
-  const isLoneRef = table.refStandsAlone && typeof schema.$ref === 'string';
-  const kept: [string, unknown][] = [];
-  const described: [string, unknown][] = [];
-  for (const [word, value] of Object.entries(schema)) {
-    const fate = fateOf(word, schema, table, isLoneRef);
-    if (fate === 'keep') kept.push([word, fitValue(word, value, table, lost)]);
-    else if (fate === 'describe') described.push([word, value]);
-    else if (fate !== 'drop') kept.push([fate.word, fitValue(fate.word, fate.value, table, lost)]);
-    if (fate !== 'keep' && (typeof fate === 'string' || !fate.isExact)) lost.add(word);
-  }
-  // From entries, because assigning `__proto__` would lose it.
-  const fitted = describeKeywords(Object.fromEntries(kept), described);
-  return table.finish ? table.finish(fitted) : fitted;
-}
-
 function fateOf(
   word: string,
   schema: JsonObject,
@@ -129,8 +121,8 @@ function unwrapAllOf(schema: JsonObject): JsonObject {
   return unwrapAllOf({ ...only, ...rest });
 }
 
-function fitValue(word: string, value: unknown, table: SchemaTable, lost: Set<string>): unknown {
-  const fit = (schema: unknown) => (isObject(schema) ? fitNode(schema, table, lost) : schema);
+function fitValue(word: string, value: unknown, table: SchemaTable, lose: Lose): unknown {
+  const fit = (schema: unknown) => (isObject(schema) ? fitSchema(schema, table, lose) : schema);
   if (schemaMaps.has(word) && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, fit(schema)]));
   }

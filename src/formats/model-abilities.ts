@@ -26,11 +26,11 @@ export function refusedSampling(effort: Effort | null, target: Target): readonly
 export function leaveOutFields(
   body: Record<string, unknown>,
   names: readonly string[],
-  ignored: string[],
+  ignored: Set<string>,
 ): void {
   for (const name of names) {
     if (!(name in body)) continue;
-    if (isAskedFor(body[name])) ignored.push(name);
+    if (isAskedFor(body[name])) ignored.add(name);
     delete body[name];
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withLosses } from '../../tests/support/formats/with-losses.ts';
 import { fitOpenAiParameters, fitOpenAiSchema, isStrictSchema } from './openai-schema.ts';
 
 const text = { type: 'string' };
@@ -9,7 +10,10 @@ const city = {
   required: ['city'],
   additionalProperties: false,
 };
-const fit = (schema: object) => fitOpenAiSchema(schema as never, true);
+const fit = (schema: object, strict: boolean | null = true) =>
+  withLosses((lose) => fitOpenAiSchema(schema as never, strict, lose));
+const fitParameters = (schema: object, strict: boolean | null) =>
+  withLosses((lose) => fitOpenAiParameters(schema as never, strict, lose));
 
 const kept: readonly object[] = [
   { ...city, $schema: 'x', title: 'T', description: 'D' },
@@ -72,7 +76,7 @@ for (const [type, word, value] of described) {
   test(`${word} with ${JSON.stringify(value)}, which OpenAI refuses under strict, moves into the description`, () => {
     const description = `{${word}: ${JSON.stringify(value)}}`;
     assert.deepEqual(fit({ type, [word]: value }), { schema: { type, description }, lost: [word] });
-    assert.deepEqual(fitOpenAiSchema({ type, [word]: value }, null), {
+    assert.deepEqual(fit({ type, [word]: value }, null), {
       schema: { type, [word]: value },
       lost: [],
     });
@@ -89,7 +93,7 @@ test('oneOf becomes anyOf', () => {
 test('without strict, an array without items gets empty items', () => {
   const listed = (a: object) => ({ type: 'object', properties: { a } });
   for (const type of ['array', ['array', 'null']]) {
-    const { schema } = fitOpenAiParameters(listed({ type }), null);
+    const { schema } = fitParameters(listed({ type }), null);
     assert.deepEqual(schema, listed({ type, items: {} }));
   }
 });
@@ -105,7 +109,7 @@ test('alternatives at the top of parameters move into the description, with or w
   const anyOf = [{ required: ['a'] }, { required: ['b'] }];
   const parameters = { type: 'object', properties: { a: text, b: text }, anyOf };
   for (const strict of [null, true]) {
-    const { schema, lost } = fitOpenAiParameters(parameters, strict);
+    const { schema, lost } = fitParameters(parameters, strict);
     assert.deepEqual(lost, ['anyOf']);
     assert.equal(schema.description, `{anyOf: ${JSON.stringify(anyOf)}}`);
     assert.ok(!('anyOf' in schema));

@@ -4,7 +4,7 @@
 // 2026-11-21), and the keywords that the npm package `openai` 7.55 refuses to send
 // (lib/transform.mjs).
 import { isObject, type JsonObject, listOf } from '../lib/json.ts';
-import { fitSchema, openRoot, type FittedSchema, type SchemaTable } from './fit-schema.ts';
+import { fitSchema, openRoot, type Lose, type SchemaTable } from './fit-schema.ts';
 import { mendSchema } from './mend-schema.ts';
 import { asObjectParameters, describeAlternatives } from './tool-parameters.ts';
 
@@ -32,19 +32,18 @@ const formats: ReadonlySet<unknown> = new Set(
   'date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '),
 );
 
-export function fitOpenAiSchema(schema: JsonObject, strict: boolean | null): FittedSchema {
-  const mended = mendSchema(schema);
-  return strict ? fitSchema(openRoot(mended), openAiStrictTable) : { schema: mended, lost: [] };
+export function fitOpenAiSchema(given: JsonObject, strict: boolean | null, lose: Lose): JsonObject {
+  const schema = mendSchema(given);
+  return strict ? fitSchema(openRoot(schema), openAiStrictTable, lose) : schema;
 }
 
 export function fitOpenAiParameters(
   parameters: JsonObject | null,
   strict: boolean | null,
-): FittedSchema {
-  const { schema, lost } = describeAlternatives(asObjectParameters(parameters));
-  if (!strict) return { schema, lost };
-  const fitted = fitSchema(schema, openAiStrictTable);
-  return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
+  lose: Lose,
+): JsonObject {
+  const schema = describeAlternatives(asObjectParameters(parameters), lose);
+  return strict ? fitSchema(schema, openAiStrictTable, lose) : schema;
 }
 
 /**

@@ -2,7 +2,7 @@
 // all MCP tools, often have only `{"type":"object"}` or nothing.
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { mendSchema, type MendOptions } from './mend-schema.ts';
-import { openRoot, describeKeywords, type FittedSchema } from './fit-schema.ts';
+import { openRoot, describeKeywords, type Lose } from './fit-schema.ts';
 
 /**
  * Adds `type`, `properties`, and the `items` of arrays; without them OpenAI refuses the whole
@@ -25,13 +25,12 @@ export function asObjectSchema(schema: JsonObject, options?: MendOptions): JsonO
  * OpenAI and Anthropic refuse alternatives at the top, with or without `strict`. They move into the
  * description.
  */
-export function describeAlternatives(schema: JsonObject): FittedSchema {
+export function describeAlternatives(schema: JsonObject, lose: Lose): JsonObject {
   const described = Object.entries(schema).filter(([word]) => alternatives.has(word));
-  if (described.length === 0) return { schema, lost: [] };
-  const rest = Object.fromEntries(
-    Object.entries(schema).filter(([word]) => !alternatives.has(word)),
-  );
-  return { schema: describeKeywords(rest, described), lost: described.map(([word]) => word) };
+  if (described.length === 0) return schema;
+  for (const [word] of described) lose(word);
+  const rest = Object.entries(schema).filter(([word]) => !alternatives.has(word));
+  return describeKeywords(Object.fromEntries(rest), described);
 }
 
 const alternatives = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'not']);

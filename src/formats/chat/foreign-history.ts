@@ -48,12 +48,9 @@ export function callIdFitter(target: UpstreamTarget): (id: string) => string {
 export function relayHistory(
   messages: readonly JsonObject[],
   target: UpstreamTarget,
-): { messages: JsonObject[]; ignored: string[] } {
-  const ignored = new Set<string>();
-  return {
-    messages: messages.map((message) => relayMessage(message, target, ignored)),
-    ignored: [...ignored],
-  };
+  ignored: Set<string>,
+): JsonObject[] {
+  return messages.map((message) => relayMessage(message, target, ignored));
 }
 
 function relayMessage(

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withLosses } from '../../../tests/support/formats/with-losses.ts';
 import { fitKimiParameters, fitKimiSchema } from './kimi-schema.ts';
 
 const text = { type: 'string' };
 const nothing = { type: 'null' };
 const named = { type: 'object', properties: { name: text }, required: ['name'] };
-const fit = (schema: object) => fitKimiSchema({ properties: { a: schema } });
+const fit = (schema: object) =>
+  withLosses((lose) => fitKimiSchema({ properties: { a: schema } }, lose));
+const fitParameters = (schema: object) =>
+  withLosses((lose) => fitKimiParameters(schema as never, lose));
 const fitted = (schema: object, lost: readonly string[] = []) => ({
   schema: { properties: { a: schema } },
   lost,
@@ -68,7 +72,7 @@ test('alternatives that Kimi refuses move into the description', () => {
     fitted({ type: 'string', description: '{anyOf: [{"minLength":1}]}' }, ['anyOf']),
   );
   assert.deepEqual(fit({ enum: ['a', 1] }), fitted({ description: '{enum: ["a",1]}' }, ['enum']));
-  assert.deepEqual(fitKimiParameters({ ...named, anyOf: either }), {
+  assert.deepEqual(fitParameters({ ...named, anyOf: either }), {
     schema: { ...named, ...described },
     lost: ['anyOf'],
   });
@@ -76,7 +80,7 @@ test('alternatives that Kimi refuses move into the description', () => {
 
 test('definitions get their newer name, and a reference at the top is opened', () => {
   const definitions = { Where: { type: 'object', properties: { city: text } } };
-  assert.deepEqual(fitKimiParameters({ $ref: '#/definitions/Where', definitions }), {
+  assert.deepEqual(fitParameters({ $ref: '#/definitions/Where', definitions }), {
     schema: { ...definitions.Where, $defs: definitions },
     lost: [],
   });

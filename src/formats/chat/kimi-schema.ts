@@ -2,7 +2,7 @@
 // tool with another schema: "not a valid moonshot flavored json schema".
 // https://github.com/MoonshotAI/walle (read 2026-11-26), its validator
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { fitSchema, newerNames, openRoot, type FittedSchema } from '../fit-schema.ts';
+import { fitSchema, newerNames, openRoot, type Lose, type SchemaTable } from '../fit-schema.ts';
 import { asObjectParameters, describeAlternatives } from '../tool-parameters.ts';
 
 /** Returns true for Moonshot's models, on every host. */
@@ -10,26 +10,26 @@ export function isKimi(model: string): boolean {
   return /kimi|moonshot/i.test(model);
 }
 
-export function fitKimiParameters(parameters: JsonObject | null): FittedSchema {
-  const { schema, lost } = describeAlternatives(asObjectParameters(parameters));
-  const fitted = fitKimiSchema(schema);
-  return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
+export function fitKimiParameters(parameters: JsonObject | null, lose: Lose): JsonObject {
+  return fitKimiSchema(describeAlternatives(asObjectParameters(parameters), lose), lose);
 }
 
-export function fitKimiSchema(schema: JsonObject): FittedSchema {
-  return fitSchema(openRoot(schema), {
-    words: {
-      ...newerNames,
-      properties: (value) => ({ word: 'properties', value: openTrue(value), isExact: true }),
-      anyOf: (value, { type, properties }) =>
-        properties === undefined && (type === undefined || isTyped(value)) ? 'keep' : 'describe',
-      enum: (value) => (typeOfValues(value) === null ? 'describe' : 'keep'),
-    },
-    others: 'keep',
-    refStandsAlone: false,
-    finish: writeType,
-  });
+export function fitKimiSchema(schema: JsonObject, lose: Lose): JsonObject {
+  return fitSchema(openRoot(schema), kimiTable, lose);
 }
+
+const kimiTable: SchemaTable = {
+  words: {
+    ...newerNames,
+    properties: (value) => ({ word: 'properties', value: openTrue(value), isExact: true }),
+    anyOf: (value, { type, properties }) =>
+      properties === undefined && (type === undefined || isTyped(value)) ? 'keep' : 'describe',
+    enum: (value) => (typeOfValues(value) === null ? 'describe' : 'keep'),
+  },
+  others: 'keep',
+  refStandsAlone: false,
+  finish: writeType,
+};
 
 /** A schema must be an object, so that `true` becomes `{}`. */
 function openTrue(properties: unknown): unknown {

@@ -36,7 +36,8 @@ export function relayRequest(
     Object.entries(body).filter(([name, value]) => value !== null && !decidedHere.has(name)),
   );
   upstream.model = target.model;
-  const ignored = body.store === true ? ['store'] : [];
+  const ignored = new Set(leftOut);
+  if (body.store === true) ignored.add('store');
   leaveOutFields(upstream, dropped, ignored);
   fitToModel(upstream, body, target, ignored);
   if (!isOpenAi) Object.assign(upstream, offerAllowed(body));
@@ -49,14 +50,13 @@ export function relayRequest(
   // Hosts that do not know `store` may refuse it, so it is added only for OpenAI.
   if (typeof body.store === 'boolean') upstream.store = false;
   Object.assign(upstream, relayStop(body), tierField(target));
-  const history = relayHistory(body.messages, target);
-  const messages = repairMessages(pairMessages(history.messages), target);
+  const history = relayHistory(body.messages, target, ignored);
+  const messages = repairMessages(pairMessages(history), target);
   upstream.messages = messages;
-  const lost = new Set<string>();
-  const fitted = relaySchemas(upstream, target, lost);
+  const fitted = relaySchemas(upstream, target, ignored);
   return {
     ...withFittedNames(body, { written: fitted, renameTools, rule: toolNames }),
-    ignored: [...ignored, ...leftOut, ...history.ignored, ...lost],
+    ignored: [...ignored],
     ...(prefill?.path !== undefined &&
       messages.at(-1)?.[prefill.mark] === true && {
         at: { path: prefill.path, isAtOrigin: true },
@@ -69,12 +69,12 @@ function fitToModel(
   upstream: Record<string, unknown>,
   { reasoning_effort: asked }: ChatRequest,
   target: UpstreamTarget,
-  ignored: string[],
+  ignored: Set<string>,
 ): void {
   const effort = asked ? fitKnownEffort(asked, target.model) : null;
   const isHonoured = asked === 'none' && !target.thinking;
   if (effort && target.thinking) upstream.reasoning_effort = effort;
-  else leaveOutFields(upstream, ['reasoning_effort'], isHonoured ? [] : ignored);
+  else leaveOutFields(upstream, ['reasoning_effort'], isHonoured ? new Set() : ignored);
   leaveOutProbabilities(upstream, ['logprobs', 'top_logprobs', 'logit_bias'], effort, target);
   leaveOutFields(upstream, refusedSampling(effort, target), ignored);
   if (target.isOpenAi && callsOneByOne(target.model))

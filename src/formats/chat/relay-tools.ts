@@ -15,15 +15,14 @@ export function relaySchemas(
   const tools = editItems(withoutToolMarks(body.tools, target, ignored), (tool) =>
     editAt(tool, ['function'], (described) => {
       const parameters = isObject(described.parameters) ? described.parameters : null;
-      const { schema, lost } = fitParameters({ parameters, strict: null }, target);
-      for (const word of lost) ignored.add(`tools.${word}`);
-      return editFields(withoutNulls(described), { parameters: schema });
+      const asked = { parameters, strict: null };
+      const fitted = fitParameters(asked, target, (word) => ignored.add(`tools.${word}`));
+      return editFields(withoutNulls(described), { parameters: fitted });
     }),
   );
   const edited = tools === undefined ? body : editFields(body, { tools });
-  return editAt(edited, ['response_format', 'json_schema', 'schema'], (given) => {
-    const { schema, lost } = fitOutputSchema(given, null, target);
-    for (const word of lost) ignored.add(`schema.${word}`);
-    return schema;
-  });
+  const lose = (word: string) => ignored.add(`schema.${word}`);
+  return editAt(edited, ['response_format', 'json_schema', 'schema'], (schema) =>
+    fitOutputSchema({ schema, strict: null }, target, lose),
+  );
 }

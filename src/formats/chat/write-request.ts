@@ -13,7 +13,7 @@ import type { Emulated } from '../adapting/emulated.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { FittedSchema } from '../fit-schema.ts';
+import type { Lose } from '../fit-schema.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling, takesStops } from '../model-abilities.ts';
 import { callsOneByOne, fitEffort, fitKnownEffort, takesVerbosity } from '../openai-models.ts';
@@ -117,23 +117,20 @@ function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): Js
       custom: { ...described, ...(grammar ? { format: { type: 'grammar', grammar } } : null) },
     };
   }
-  const { schema, lost } = fitParameters(tool, target);
-  for (const word of lost) ignored.add(`tools.${word}`);
-  const withParameters = { ...described, parameters: schema };
-  return {
-    type: 'function',
-    function: { ...withParameters, ...(strict === null ? null : { strict }) },
-  };
+  const parameters = fitParameters(tool, target, (word) => ignored.add(`tools.${word}`));
+  const called = { ...described, parameters, ...(strict === null ? null : { strict }) };
+  return { type: 'function', function: called };
 }
 
 /** For translation and the straight path. */
 export function fitParameters(
   { parameters, strict }: Pick<Tool, 'parameters' | 'strict'>,
   target: UpstreamTarget,
-): FittedSchema {
-  if (target.isOpenAi) return fitOpenAiParameters(parameters, strict);
-  if (isKimi(target.model)) return fitKimiParameters(parameters);
-  return { schema: asObjectParameters(parameters), lost: [] };
+  lose: Lose,
+): JsonObject {
+  if (target.isOpenAi) return fitOpenAiParameters(parameters, strict, lose);
+  if (isKimi(target.model)) return fitKimiParameters(parameters, lose);
+  return asObjectParameters(parameters);
 }
 
 function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): string | JsonObject {
@@ -171,8 +168,8 @@ function writeOutputFormat(
   if (format.type === 'text') return null;
   if (format.type === 'json') return { response_format: { type: 'json_object' } };
   const { name, description, strict } = format;
-  const { schema, lost } = fitOutputSchema(format.schema, strict, target);
-  for (const word of lost) ignored.add(`schema.${word}`);
+  const lose = (word: string) => ignored.add(`schema.${word}`);
+  const schema = fitOutputSchema(format, target, lose);
   const described = { name, ...(description === null ? null : { description }), schema };
   return {
     response_format: {
@@ -184,13 +181,13 @@ function writeOutputFormat(
 
 /** For translation and the straight path. */
 export function fitOutputSchema(
-  schema: JsonObject,
-  strict: boolean | null,
+  { schema, strict }: { readonly schema: JsonObject; readonly strict: boolean | null },
   target: UpstreamTarget,
-): FittedSchema {
-  if (target.isOpenAi) return fitOpenAiSchema(schema, strict);
+  lose: Lose,
+): JsonObject {
+  if (target.isOpenAi) return fitOpenAiSchema(schema, strict, lose);
   const mended = mendSchema(schema);
-  return isKimi(target.model) ? fitKimiSchema(mended) : { schema: mended, lost: [] };
+  return isKimi(target.model) ? fitKimiSchema(mended, lose) : mended;
 }
 
 /** Most other hosts know only the older `user`. */

@@ -29,8 +29,7 @@ export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): U
   const { system, messages } = writeConversation(instructed, traits, ignored);
   const markTool = ({ cacheControl }: Tool) => writeMark(cacheControl, toolTraits(traits), ignored);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
-  const reasoning = writeReasoning(request, { traits, target, messages });
-  if (reasoning.isDropped) ignored.add('reasoning_effort');
+  const reasoning = writeReasoning(request, { traits, target, messages }, ignored);
   const sampling = writeSampling(request, { traits, isThinking: reasoning.isThinking }, ignored);
   return {
     body: {
@@ -87,10 +86,8 @@ function writeSampling(
 ): Sampling {
   const { temperature, topP, topK } = request;
   if (traits.claude) {
-    const lost: string[] = [];
-    const taken = fitSampling(request, { traits: traits.claude, isThinking }, lost);
-    for (const name of lost) ignored.add(name);
-    const { top_p: highest, top_k, ...rest } = taken;
+    const claude = { traits: traits.claude, isThinking };
+    const { top_p: highest, top_k, ...rest } = fitSampling(request, claude, ignored);
     return {
       common: { ...rest, ...(highest !== undefined && { topP: highest }) },
       own: top_k === undefined ? {} : { top_k },
@@ -111,8 +108,8 @@ function writeSampling(
 function writeOutputFormat({ outputFormat }: CanonicalRequest, ignored: Set<string>): JsonObject {
   if (outputFormat.type !== 'json-schema') return {};
   const { name, description } = outputFormat;
-  const { schema, lost } = writeOutputSchema(outputFormat.schema, null);
-  for (const word of lost) ignored.add(`schema.${word}`);
+  const lose = (word: string) => ignored.add(`schema.${word}`);
+  const schema = writeOutputSchema(outputFormat.schema, null, lose);
   const jsonSchema = {
     name: name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'answer',
     schema: JSON.stringify(schema),
@@ -128,8 +125,6 @@ function writeModelFields(fields: JsonObject): JsonObject {
 
 type WrittenReasoning = {
   readonly fields: JsonObject;
-  /** True when the client's setting was left out. */
-  readonly isDropped: boolean;
   readonly isThinking: boolean;
 };
 
@@ -144,25 +139,25 @@ function writeReasoning(
     readonly target: UpstreamTarget;
     readonly messages: readonly JsonObject[];
   },
+  ignored: Set<string>,
 ): WrittenReasoning {
   const { claude } = traits;
   if (claude) {
     const mayUseBudget = mayThinkWithBudget(messages);
     const options = { target, traits: claude, mayUseBudget };
-    const { thinking, effort, isDropped } = writeThinkingConfig(request, options);
+    const { thinking, effort } = writeThinkingConfig(request, options, ignored);
     return {
       fields: {
         ...(thinking && { thinking }),
         ...(effort !== null && { output_config: { effort } }),
       },
-      isDropped,
       isThinking: thinking !== null && thinking['type'] !== 'disabled',
     };
   }
   const { reasoning } = request;
   const fields = target.thinking && reasoning ? writeEffort(reasoning, traits) : null;
-  const isAsked = reasoning !== null && reasoning.effort !== 'none';
-  return { fields: fields ?? {}, isDropped: isAsked && !fields, isThinking: false };
+  if (reasoning && reasoning.effort !== 'none' && !fields) ignored.add('reasoning_effort');
+  return { fields: fields ?? {}, isThinking: false };
 }
 
 /** With a budget, Claude wants the turn that made the answered calls to begin with its thinking. */

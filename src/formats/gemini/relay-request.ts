@@ -26,11 +26,11 @@ export function relayRequest(
   const known = refuseUnshareable(lean, destinationOf(target));
   const { labels, store, ...kept } = known;
   const { model: _model, stream: _stream, serviceTier: _tier, ...body } = kept;
-  const ignored = [...leftOut];
-  if (isAskedFor(labels)) ignored.push('labels');
-  if (isAskedFor(store)) ignored.push('store');
+  const ignored = new Set(leftOut);
+  if (isAskedFor(labels)) ignored.add('labels');
+  if (isAskedFor(store)) ignored.add('store');
   if (body.toolConfig?.functionCallingConfig?.streamFunctionCallArguments)
-    ignored.push(streamedArguments);
+    ignored.add(streamedArguments);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   const config = mendSchemas(relayConfig(body.generationConfig ?? {}, target, ignored));
   const { checksSignatures } = modelTraits(target.model);
@@ -53,14 +53,14 @@ export function relayRequest(
       generationConfig: config,
       ...(target.tier && { serviceTier: target.tier }),
     },
-    ignored: [...new Set(ignored)],
+    ignored: [...ignored],
   };
 }
 
 function relayConfig(
   config: JsonObject,
   { maxOutputTokens, thinking }: UpstreamTarget,
-  ignored: string[],
+  ignored: Set<string>,
 ): JsonObject {
   const own = config['maxOutputTokens'];
   const limited = {
@@ -68,7 +68,7 @@ function relayConfig(
     maxOutputTokens: typeof own === 'number' ? Math.min(own, maxOutputTokens) : maxOutputTokens,
   };
   if (thinking || !isAskedFor(config['thinkingConfig'])) return limited;
-  ignored.push('generationConfig.thinkingConfig');
+  ignored.add('generationConfig.thinkingConfig');
   const { thinkingConfig: _, ...rest } = limited as JsonObject;
   return rest;
 }
@@ -114,7 +114,7 @@ function relayMedia(part: JsonObject): JsonObject {
   });
 }
 
-type Notes = { readonly checksSignatures: boolean; readonly ignored: string[] };
+type Notes = { readonly checksSignatures: boolean; readonly ignored: Set<string> };
 
 /** Gemini 3 wants a signature on the first call of each turn, and takes a word of Google's for one. */
 function relayParts(parts: readonly unknown[], { checksSignatures, ignored }: Notes): unknown {
@@ -129,7 +129,7 @@ function relayParts(parts: readonly unknown[], { checksSignatures, ignored }: No
     const mustSign = checksSignatures && index === firstCall && (!given || isForeign);
     if (!isForeign && !mustSign) return [part];
     isChanged = true;
-    if (isForeign) ignored.push('contents.parts.thoughtSignature');
+    if (isForeign) ignored.add('contents.parts.thoughtSignature');
     const { thoughtSignature: _, ...rest } = part;
     if (rest.text === '' && Object.keys(rest).length === 1) return [];
     return [mustSign ? { ...rest, thoughtSignature: foreignCallSignature } : rest];

@@ -1,7 +1,7 @@
 // Fits JSON schemas of structured output to `responseJsonSchema`: the keywords that Gemini's
 // reference lists. https://ai.google.dev/api/generate-content#FIELDS.response_json_schema (read
 // 2026-11-23)
-import { fitSchema, newerNames, type FittedSchema, type SchemaTable } from '../fit-schema.ts';
+import { fitSchema, newerNames, type Lose, type SchemaTable } from '../fit-schema.ts';
 import { mendSchema } from '../mend-schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
@@ -27,9 +27,13 @@ export const geminiTable: SchemaTable = {
 };
 
 /** Moves the format's description into the schema, where Gemini reads it. */
-export function writeResponseSchema(schema: JsonObject, description: string | null): FittedSchema {
+export function writeResponseSchema(
+  schema: JsonObject,
+  description: string | null,
+  lose: Lose,
+): JsonObject {
   const described = description === null ? schema : { description, ...schema };
-  return fitSchema(mendSchema(described), geminiTable);
+  return fitSchema(mendSchema(described), geminiTable, lose);
 }
 
 function isTextOrNumber(value: unknown): boolean {

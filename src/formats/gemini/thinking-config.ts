@@ -6,29 +6,25 @@ import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { UpstreamTarget } from '../format.ts';
 import type { ModelTraits, ThinkingBudgets } from './model-traits.ts';
 
-type WrittenThinking = {
-  readonly config: JsonObject | null;
-  /** True when the client's setting was left out. */
-  readonly isDropped: boolean;
-};
-
 /**
  * A client that asks for reasoning sees the thoughts. For a model that always thinks, `none`
- * becomes its minimum.
+ * becomes its minimum. Adds `reasoning_effort` to `ignored` when the client's setting is left out.
  */
 export function writeThinkingConfig(
   reasoning: Reasoning | null,
-  target: UpstreamTarget,
-  traits: ModelTraits,
-): WrittenThinking {
-  if (!reasoning) return { config: null, isDropped: false };
+  { target, traits }: { readonly target: UpstreamTarget; readonly traits: ModelTraits },
+  ignored: Set<string>,
+): JsonObject | null {
+  if (!reasoning) return null;
   const { effort, budgetTokens } = reasoning;
   // Thinking was requested without an amount: the model's default applies.
-  if (effort === null && budgetTokens === null && target.thinking)
-    return { config: { includeThoughts: true }, isDropped: false };
+  if (effort === null && budgetTokens === null && target.thinking) return { includeThoughts: true };
   const wanted = wantedEffort(reasoning) ?? 'medium';
   const isOff = wanted === 'none';
-  if (!target.thinking) return { config: null, isDropped: !isOff };
+  if (!target.thinking) {
+    if (!isOff) ignored.add('reasoning_effort');
+    return null;
+  }
   const { thinking } = traits;
   const amount =
     thinking.kind === 'level'
@@ -38,7 +34,7 @@ export function writeThinkingConfig(
             ? leastBudget(thinking)
             : fitBudget(reasoning, thinking, target.maxOutputTokens),
         };
-  return { config: isOff ? amount : { ...amount, includeThoughts: true }, isDropped: false };
+  return isOff ? amount : { ...amount, includeThoughts: true };
 }
 
 function leastBudget({ min, canBeOff }: ThinkingBudgets): number {

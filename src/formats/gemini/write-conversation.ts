@@ -55,9 +55,7 @@ export function writeConversation(
       case 'assistant': {
         for (const part of content)
           if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
-        const written = writeModelParts(content, traits);
-        if (written.droppedThinking) ignored.add('thinking');
-        add('model', 'rest', written.parts);
+        add('model', 'rest', writeModelParts(content, traits, ignored));
       }
     }
   }

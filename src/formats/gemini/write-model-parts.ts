@@ -6,15 +6,6 @@ import { FreeParts } from './free-parts.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { readPlacedSignature, type SignedPlace } from '../../canonical/thought-signature.ts';
 
-type WrittenParts = {
-  readonly parts: readonly JsonObject[];
-  /**
-   * True when reasoning without a Google signature was left out, because Gemini could not verify
-   * it.
-   */
-  readonly droppedThinking: boolean;
-};
-
 type Part = {
   readonly kind: 'text' | 'thought' | 'call' | 'empty-text';
   readonly callId: string | null;
@@ -34,10 +25,15 @@ type LooseSignature = { readonly place: SignedPlace; readonly value: string; rea
  */
 export const foreignCallSignature = 'skip_thought_signature_validator';
 
+/**
+ * Adds `thinking` to `ignored` when reasoning without a Google signature is left out: Gemini could not
+ * verify it.
+ */
 export function writeModelParts(
   content: readonly AssistantPart[],
   { checksSignatures }: ModelTraits,
-): WrittenParts {
+  ignored: Set<string>,
+): readonly JsonObject[] {
   const parts: Part[] = [];
   const loose: LooseSignature[] = [];
   for (const part of content) addPart(part, parts, loose);
@@ -46,10 +42,8 @@ export function writeModelParts(
   // Of parallel calls only the first is signed.
   const firstCall = parts.find(({ kind }) => kind === 'call');
   if (firstCall && checksSignatures) firstCall.signature ||= foreignCallSignature;
-  return {
-    parts: withEmptyTexts(parts, unplaced).map(writePart),
-    droppedThinking: content.some(isForeignThinking),
-  };
+  if (content.some(isForeignThinking)) ignored.add('thinking');
+  return withEmptyTexts(parts, unplaced).map(writePart);
 }
 
 function addPart(part: AssistantPart, parts: Part[], loose: LooseSignature[]): void {

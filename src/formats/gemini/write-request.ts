@@ -29,8 +29,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     ? { ...request, system: [...request.system, jsonInstruction] }
     : request;
   const { systemInstruction, contents } = writeConversation(instructed, traits, ignored);
-  const thinking = writeThinkingConfig(request.reasoning, target, traits);
-  if (thinking.isDropped) ignored.add('reasoning_effort');
+  const thinkingConfig = writeThinkingConfig(request.reasoning, { target, traits }, ignored);
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   return {
     body: {
@@ -45,7 +44,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
           ? { stopSequences: request.stopSequences }
           : {}),
         ...(emulated.jsonObject ? {} : writeOutputFormat(request, traits, ignored)),
-        ...(thinking.config ? { thinkingConfig: thinking.config } : {}),
+        ...(thinkingConfig ? { thinkingConfig } : {}),
       },
     },
     ignored: [...ignored],
@@ -117,7 +116,7 @@ function writeOutputFormat(
   const responseMimeType = 'application/json';
   if (outputFormat.type === 'json') return { responseMimeType };
   // The name is only the client's label.
-  const { schema, lost } = writeResponseSchema(outputFormat.schema, outputFormat.description);
-  for (const word of lost) ignored.add(`schema.${word}`);
-  return { responseMimeType, responseJsonSchema: schema };
+  const { schema, description } = outputFormat;
+  const lose = (word: string) => ignored.add(`schema.${word}`);
+  return { responseMimeType, responseJsonSchema: writeResponseSchema(schema, description, lose) };
 }

@@ -12,7 +12,7 @@ const marksMax = 4;
  * prompt, which all conversations share. Adds `cache_control` to `ignored` if it removes any. Returns
  * who marked the prompt.
  */
-export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]): CacheMarks {
+export function limitCacheMarks(body: Record<string, unknown>, ignored: Set<string>): CacheMarks {
   const head = [...marksIn(body.tools), ...marksIn(body.system)];
   const marked = [...head, ...marksIn(body.messages)];
   const count = marked.length + (isMarked(body) ? 1 : 0);
@@ -20,7 +20,7 @@ export function limitCacheMarks(body: Record<string, unknown>, ignored: string[]
   const removable = marked.filter((holder) => holder !== head.at(-1));
   const removed = new Set(removable.slice(0, count - marksMax));
   editHolders(body, (holder) => (removed.has(holder) ? { cache_control: undefined } : null));
-  ignored.push('cache_control');
+  ignored.add('cache_control');
   return 'client';
 }
 

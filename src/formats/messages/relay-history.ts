@@ -16,17 +16,14 @@ import { openSignature } from './signature.ts';
 import { withChangesAsTexts } from './tool-changes.ts';
 import { upstreamCallId } from './tool-input.ts';
 
-type RelayedHistory = {
-  readonly messages: readonly JsonObject[];
-  readonly droppedThinking: boolean;
-  /** The names of the fields that are left out; `thinking` is among them. */
-  readonly ignored: readonly string[];
-};
-
 type HostTraits = Pick<ClaudeTraits, 'unsignedThinking' | 'systemMessages'>;
 
-/** Throws ApiError `invalid_request` when nothing is left. */
-export function relayHistory(given: readonly RequestMessage[], traits: HostTraits): RelayedHistory {
+/** Adds the fields that are left out to `ignored`. Throws ApiError `invalid_request` when nothing is left. */
+export function relayHistory(
+  given: readonly RequestMessage[],
+  traits: HostTraits,
+  ignored: Set<string>,
+): readonly JsonObject[] {
   const lastUser = given.findLastIndex(({ role }) => role === 'user');
   const messages = traits.systemMessages
     ? given
@@ -44,11 +41,8 @@ export function relayHistory(given: readonly RequestMessage[], traits: HostTrait
     'messages.content.fallback': blocks.some(isFallback),
     cache_control: blocks.some(isMarkedThinking),
   };
-  return {
-    messages: pairMessages(relayed),
-    droppedThinking: hasLost.thinking,
-    ignored: Object.entries(hasLost).flatMap(([name, isLost]) => (isLost ? [name] : [])),
-  };
+  for (const [name, isLost] of Object.entries(hasLost)) if (isLost) ignored.add(name);
+  return pairMessages(relayed);
 }
 
 /**

@@ -33,9 +33,9 @@ export function relayRequest(
   const known = refuseUnshareable(lean, destinationOf(target));
   const traits = claudeTraits(target.model);
   const body = traits.systemMessages ? known : withAddedTools(known);
-  const ignored = [...leftOut, ...ignoredMetadata(body)];
-  const { messages, droppedThinking, ignored: lost } = relayHistory(body.messages, traits);
-  ignored.push(...lost);
+  const ignored = new Set([...leftOut, ...ignoredMetadata(body)]);
+  const messages = relayHistory(body.messages, traits, ignored);
+  const mustThinkFirst = ignored.has('thinking');
   const maxTokens = Math.min(body.max_tokens, target.maxOutputTokens);
   const outgoing = {
     ...relayFields(withMendedFormats(body), ignored),
@@ -46,17 +46,18 @@ export function relayRequest(
     ...withObjectSchemas(body),
     ...speedField(target),
   };
-  if (target.searchesMax !== undefined) boundSearches(outgoing, target.searchesMax, ignored);
+  if (target.searchesMax !== undefined && Array.isArray(outgoing.tools))
+    outgoing.tools = relayTools(outgoing.tools, target.searchesMax, ignored);
   if (!target.thinking) dropEffort(outgoing, target.model, ignored);
   fitThinking(outgoing, target.model, ignored);
-  boundBudget(outgoing, { mustThinkFirst: droppedThinking }, ignored);
+  boundBudget(outgoing, { mustThinkFirst }, ignored);
   fitToModel(outgoing, target.model, ignored);
   const isClaude = target.model.includes('claude');
   if (!isClaude) dropSafeguards(outgoing, ignored);
   const cacheMarks = limitCacheMarks(outgoing, ignored);
   return {
     ...withFittedNames(body, { written: outgoing, renameTools, rule: toolNames }),
-    ignored,
+    ignored: [...ignored],
     ...(isClaude && { cacheMarks }),
   };
 }
@@ -84,19 +85,19 @@ function withMendedFormats(body: JsonObject): JsonObject {
  * Leaves out dropped fields and known fields that are `null`: validation treats `null` as "not
  * set", but Anthropic refuses it in some fields. Unknown names pass.
  */
-function relayFields(body: JsonObject, ignored: string[]): Record<string, unknown> {
+function relayFields(body: JsonObject, ignored: Set<string>): Record<string, unknown> {
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
     const known = Object.hasOwn(verdictTable.request, name)
       ? verdictTable.request[name]
       : undefined;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
-    else if (isAskedFor(value)) ignored.push(name);
+    else if (isAskedFor(value)) ignored.add(name);
   }
   // From entries, because assigning `__proto__` would lose it.
   const fields: Record<string, unknown> = Object.fromEntries(entries);
   for (const [name, value] of forcedFields) {
-    if (isAskedFor(body[name]) && body[name] !== value) ignored.push(name);
+    if (isAskedFor(body[name]) && body[name] !== value) ignored.add(name);
     fields[name] = value;
   }
   return fields;
@@ -106,15 +107,8 @@ const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule])
   rule.rule === 'force' ? [[name, rule.value] as const] : [],
 );
 
-function boundSearches(outgoing: Outgoing, searchesMax: number, ignored: string[]): void {
-  if (!Array.isArray(outgoing.tools)) return;
-  const relayed = relayTools(outgoing.tools, searchesMax);
-  outgoing.tools = relayed.tools;
-  ignored.push(...relayed.ignored);
-}
-
 /** Leaves out the sampling fields that the model, or its thinking, refuses. */
-function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void {
+function fitToModel(outgoing: Outgoing, model: string, ignored: Set<string>): void {
   const { thinking, temperature = null, top_p: topP = null, top_k: topK = null } = outgoing;
   for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
   const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
@@ -123,8 +117,8 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: string[]): void 
 }
 
 /** Other vendors copied Messages without verdicts on calls. */
-function dropSafeguards(outgoing: Record<string, unknown>, ignored: string[]): void {
-  if (isAskedFor(outgoing.safeguards)) ignored.push('safeguards');
+function dropSafeguards(outgoing: Record<string, unknown>, ignored: Set<string>): void {
+  if (isAskedFor(outgoing.safeguards)) ignored.add('safeguards');
   delete outgoing.safeguards;
 }
 
@@ -140,19 +134,19 @@ type Outgoing = Record<string, unknown> &
  * A model that does not think refuses an effort. One that would think unasked gets the client's word
  * against it.
  */
-function dropEffort(outgoing: Outgoing, model: string, ignored: string[]): void {
+function dropEffort(outgoing: Outgoing, model: string, ignored: Set<string>): void {
   const { thinking, output_config: config } = outgoing;
   const isOff = thinking?.type === 'disabled';
-  if (thinking && !isOff) ignored.push('thinking');
+  if (thinking && !isOff) ignored.add('thinking');
   if (!isOff || !claudeTraits(model).thinksUnasked) delete outgoing.thinking;
   if (!config?.effort) return;
-  ignored.push('output_config.effort');
+  ignored.add('output_config.effort');
   const { effort: _, ...rest } = config;
   outgoing.output_config = rest;
 }
 
 /** Thinks as the model's generation does; what it cannot is left out. */
-function fitThinking(outgoing: Outgoing, model: string, ignored: string[]): void {
+function fitThinking(outgoing: Outgoing, model: string, ignored: Set<string>): void {
   const { thinking = null, output_config: config } = outgoing;
   const asked = { thinking, effort: config?.effort ?? null };
   const fitted = fitAskedThinking(asked, {
@@ -163,10 +157,10 @@ function fitThinking(outgoing: Outgoing, model: string, ignored: string[]): void
   if (fitted.thinking !== thinking) {
     if (fitted.thinking) outgoing.thinking = fitted.thinking as Outgoing['thinking'];
     else delete outgoing.thinking;
-    if (!fitted.thinking) ignored.push('thinking');
+    if (!fitted.thinking) ignored.add('thinking');
   }
   if (fitted.effort === asked.effort) return;
-  if (fitted.effort === null) ignored.push('output_config.effort');
+  if (fitted.effort === null) ignored.add('output_config.effort');
   const { effort: _, ...rest } = config ?? {};
   const changed: JsonObject = { ...rest, ...(fitted.effort && { effort: fitted.effort }) };
   if (Object.keys(changed).length > 0) outgoing.output_config = changed as typeof config;
@@ -180,14 +174,14 @@ function fitThinking(outgoing: Outgoing, model: string, ignored: string[]): void
 function boundBudget(
   outgoing: Outgoing,
   { mustThinkFirst }: { mustThinkFirst: boolean },
-  ignored: string[],
+  ignored: Set<string>,
 ): void {
   const { thinking } = outgoing;
   if (thinking?.type !== 'enabled') return;
   const mayThink = !mustThinkFirst || mayThinkWithBudget(outgoing.messages);
   const budget = mayThink ? fitBudget(thinking.budget_tokens, outgoing.max_tokens) : null;
   if (budget === thinking.budget_tokens) return;
-  ignored.push('thinking.budget_tokens');
+  ignored.add('thinking.budget_tokens');
   if (budget === null) delete outgoing.thinking;
   else outgoing.thinking = { ...thinking, budget_tokens: budget };
 }

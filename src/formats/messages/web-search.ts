@@ -49,22 +49,22 @@ function refuseCode({ allowed_callers: callers }: JsonObject, path: string): voi
   refuseField(path, 'must be ["direct"]: code that the provider runs has no price here.');
 }
 
-type RelayedTools = { readonly tools: readonly unknown[]; readonly ignored: readonly string[] };
-
 /**
- * Limits the searches of the tools and lets only the model call them. Lists that a later version
- * may not run code.
+ * Limits the searches of the tools and lets only the model call them. Adds to `ignored` that a later
+ * version may not run code.
  */
-export function relayTools(tools: readonly unknown[], searchesMax: number): RelayedTools {
-  const ignored: string[] = [];
-  const relayed = tools.map((tool, index) => {
+export function relayTools(
+  tools: readonly unknown[],
+  searchesMax: number,
+  ignored: Set<string>,
+): readonly unknown[] {
+  return tools.map((tool, index) => {
     if (!isObject(tool) || !isSearchTool(tool)) return tool;
     const bounded = { ...tool, max_uses: searchesMax };
     if (tool.type === plainVersion || Array.isArray(tool.allowed_callers)) return bounded;
-    ignored.push(`tools[${index}].allowed_callers`);
+    ignored.add(`tools[${index}].allowed_callers`);
     return { ...bounded, allowed_callers: ['direct'] };
   });
-  return { tools: relayed, ignored };
 }
 
 /** Returns the provider's own count; null when it sent none. */

@@ -3,6 +3,7 @@
 // and position allow it.
 import type {
   AssistantPart,
+  CanonicalRequest,
   Message,
   TextPart,
   ThinkingPart,
@@ -21,19 +22,18 @@ import { upstreamCallId, writeInput } from './tool-input.ts';
 type WrittenConversation = {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
-  /**
-   * The fields left out: `thinking` of other vendors or without a signature, and `citations` of
-   * other searches.
-   */
-  readonly ignored: readonly string[];
 };
 
 type Turns = Turn<'user' | 'assistant' | 'system'>[];
 
+/**
+ * Adds what is left out to `ignored`: `thinking` of other vendors or without a signature, and
+ * `citations` of other searches.
+ */
 export function writeConversation(
-  system: readonly TextPart[],
-  messages: readonly Message[],
+  { system, messages }: Pick<CanonicalRequest, 'system' | 'messages'>,
   { systemMessages, unsignedThinking }: Pick<ClaudeTraits, 'systemMessages' | 'unsignedThinking'>,
+  ignored: Set<string>,
 ): WrittenConversation {
   const isLost = (part: AssistantPart) => isForeignThinking(part, unsignedThinking);
   const leading = system.flatMap(writeText);
@@ -56,29 +56,19 @@ export function writeConversation(
         systemMessages && turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!,
       );
   }
+  const said = messages.flatMap(({ role, content }) => (role === 'assistant' ? content : []));
+  if (said.some(isLost)) ignored.add('thinking');
+  if (said.some(hasForeignCitation)) ignored.add('citations');
   return {
     system: leading,
     messages: turns
       .map(({ role, results, rest }) => ({ role, content: [...results, ...rest] }))
       .filter(({ content }) => content.length > 0),
-    ignored: listIgnored(
-      messages.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
-      isLost,
-    ),
   };
 }
 
-function listIgnored(
-  parts: readonly AssistantPart[],
-  isLost: (part: AssistantPart) => boolean,
-): string[] {
-  const hasForeignCitations = parts.some(
-    (part) => part.type === 'text' && ownCitations(part).length < (part.citations ?? []).length,
-  );
-  return [
-    ...(parts.some(isLost) ? ['thinking'] : []),
-    ...(hasForeignCitations ? ['citations'] : []),
-  ];
+function hasForeignCitation(part: AssistantPart): boolean {
+  return part.type === 'text' && ownCitations(part).length < (part.citations ?? []).length;
 }
 
 function ownCitations(part: TextPart): readonly JsonObject[] {

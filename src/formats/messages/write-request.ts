@@ -9,7 +9,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
-import { fitSchema, type FittedSchema } from '../fit-schema.ts';
+import { fitSchema, type Lose } from '../fit-schema.ts';
 import { anthropicTable, writeOutputSchema } from '../claude-schema.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
 import { addCacheMarks, limitCacheMarks } from './cache-marks.ts';
@@ -25,30 +25,28 @@ import { lackedFields } from '../lacked-fields.ts';
 export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   const traits = claudeTraits(target.model);
   const request = withoutForcing(given, traits);
-  const ignored = lackedFields(request, unknownHere);
-  if (request !== given) ignored.push('tool_choice');
-  if (request.messages.some(hasImageDetail)) ignored.push('detail');
+  const ignored = new Set(lackedFields(request, unknownHere));
+  if (request !== given) ignored.add('tool_choice');
+  if (request.messages.some(hasImageDetail)) ignored.add('detail');
   const emulated = emulatedOf(request);
-  const system = emulated.jsonObject ? [...request.system, jsonInstruction] : request.system;
-  const conversation = writeConversation(system, request.messages, traits);
-  ignored.push(...conversation.ignored);
-  const thinking = writeThinkingConfig(request, {
-    target,
-    traits,
-    mayUseBudget: mayThinkWithBudget(conversation.messages),
-  });
-  if (thinking.isDropped) ignored.push('reasoning_effort');
-  const isThinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled';
+  const instructed = emulated.jsonObject
+    ? { ...request, system: [...request.system, jsonInstruction] }
+    : request;
+  const { system, messages } = writeConversation(instructed, traits, ignored);
+  const mayUseBudget = mayThinkWithBudget(messages);
+  const config = writeThinkingConfig(request, { target, traits, mayUseBudget }, ignored);
+  const { thinking, effort } = config;
+  const isThinking = thinking !== null && thinking.type !== 'disabled';
   const body: Record<string, unknown> = {
     model: target.model,
     max_tokens: target.maxOutputTokens,
-    ...(conversation.system.length > 0 ? { system: conversation.system } : {}),
-    messages: conversation.messages,
+    ...(system.length > 0 ? { system } : {}),
+    messages,
     ...writeTools(request, ignored),
     ...writeStopSequences(request),
     ...fitSampling(request, { traits, isThinking }, ignored),
-    ...(thinking.thinking ? { thinking: thinking.thinking } : {}),
-    ...writeOutputConfig(request, thinking.effort, ignored),
+    ...(thinking ? { thinking } : {}),
+    ...writeOutputConfig(request, effort, ignored),
     ...(request.endUser === null ? {} : { metadata: { user_id: request.endUser } }),
     service_tier: 'standard_only',
     ...speedField(target),
@@ -57,10 +55,15 @@ export function writeRequest(given: CanonicalRequest, target: UpstreamTarget): U
   let cacheMarks: CacheMarks = 'gateway';
   if (marksCache(request, target, traits)) addCacheMarks(body);
   else {
-    if (request.promptCacheKey !== null) ignored.push('prompt_cache_key');
+    if (request.promptCacheKey !== null) ignored.add('prompt_cache_key');
     cacheMarks = limitCacheMarks(body, ignored);
   }
-  return { body, ignored, emulated, ...(traits.cachedTokensMin !== null && { cacheMarks }) };
+  return {
+    body,
+    ignored: [...ignored],
+    emulated,
+    ...(traits.cachedTokensMin !== null && { cacheMarks }),
+  };
 }
 
 /** Messages has no field for them. */
@@ -128,34 +131,25 @@ function isDetailed(part: Message['content'][number]): boolean {
 /** Anthropic refuses `tool_choice` without tools; `auto` and `none` have no effect then. */
 function writeTools(
   { tools, toolChoice, parallelToolCalls }: CanonicalRequest,
-  ignored: string[],
+  ignored: Set<string>,
 ): JsonObject {
   if (tools.length === 0) return {};
   const choice = writeToolChoice(toolChoice, parallelToolCalls);
-  const lost = new Set<string>();
-  const written = tools.map((tool) => writeTool(tool, lost));
-  ignored.push(...[...lost].map((word) => `tools.${word}`));
+  const lose = (word: string) => ignored.add(`tools.${word}`);
+  const written = tools.map((tool) => writeTool(tool, lose));
   return { tools: written, ...(choice ? { tool_choice: choice } : {}) };
 }
 
-/** Adds to `lost` the schema keywords that move into the description. */
-function writeTool(tool: Tool, lost: Set<string>): JsonObject {
-  const parameters = writeParameters(tool);
-  for (const word of parameters.lost) lost.add(word);
+/** Calls `lose` with the schema keywords that move into the description. */
+function writeTool(tool: Tool, lose: Lose): JsonObject {
+  const parameters = describeAlternatives(asObjectSchema(tool.parameters ?? {}), lose);
   return {
     name: tool.name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: parameters.schema,
+    input_schema: tool.strict ? fitSchema(parameters, anthropicTable, lose) : parameters,
     ...(tool.strict === null ? {} : { strict: tool.strict }),
     ...writeCacheControl(tool.cacheControl),
   };
-}
-
-function writeParameters({ parameters, strict }: Tool): FittedSchema {
-  const { schema, lost } = describeAlternatives(asObjectSchema(parameters ?? {}));
-  if (!strict) return { schema, lost };
-  const fitted = fitSchema(schema, anthropicTable);
-  return { schema: fitted.schema, lost: [...lost, ...fitted.lost] };
 }
 
 function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): JsonObject | null {
@@ -169,13 +163,13 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
 function writeOutputConfig(
   { outputFormat }: CanonicalRequest,
   effort: string | null,
-  ignored: string[],
+  ignored: Set<string>,
 ): JsonObject {
   const config: Record<string, unknown> = effort === null ? {} : { effort };
   if (outputFormat.type === 'json-schema') {
-    const { schema, lost } = writeOutputSchema(outputFormat.schema, outputFormat.description);
-    config.format = { type: 'json_schema', schema };
-    ignored.push(...lost.map((word) => `schema.${word}`));
+    const { schema, description } = outputFormat;
+    const lose = (word: string) => ignored.add(`schema.${word}`);
+    config.format = { type: 'json_schema', schema: writeOutputSchema(schema, description, lose) };
   }
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }

@@ -39,9 +39,9 @@ export function relayRequest(
   const { body: lean, leftOut } = leaveOutUnsold(clientBody, { hasSearch });
   const known = refuseUnshareable(lean, destinationOf(target));
   const body: Record<string, unknown> = { ...withoutNulls(known) };
-  const ignored: string[] = [...leftOut];
+  const ignored = new Set(leftOut);
   leaveOutFields(body, dropped, ignored);
-  if (body.store === true) ignored.push('store');
+  if (body.store === true) ignored.add('store');
   body.model = target.model;
   body.stream = target.stream;
   body.store = false;
@@ -50,14 +50,14 @@ export function relayRequest(
   body.max_output_tokens = Math.max(outputTokensMin, target.maxOutputTokens);
   if (target.searchesMax !== undefined) body.max_tool_calls = target.searchesMax;
   body.include = relayInclude(body.include, target);
-  if (!target.thinking && dropReasoning(body)) ignored.push('reasoning');
-  else if (isObject(body.reasoning))
-    body.reasoning = fitReasoning(body.reasoning, { target, ignored });
+  if (!target.thinking && dropReasoning(body)) ignored.add('reasoning');
+  else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target, ignored);
   fitToModel(body, target, ignored);
   if (body.tools) body.tools = relayTools(body.tools, ignored);
   if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
   const written = editAt(body, ['text', 'format', 'schema'], mendSchema);
-  return { ...withFittedNames(clientBody, { written, renameTools, rule: toolNames }), ignored };
+  const fitted = withFittedNames(clientBody, { written, renameTools, rule: toolNames });
+  return { ...fitted, ignored: [...ignored] };
 }
 
 /** Only OpenAI compacts conversations itself. */
@@ -71,7 +71,7 @@ const dropped = droppedFields(verdictTable);
 function fitToModel(
   body: Record<string, unknown>,
   target: UpstreamTarget,
-  ignored: string[],
+  ignored: Set<string>,
 ): void {
   const { reasoning, include } = body;
   const effort = effortIn(reasoning);
@@ -83,7 +83,7 @@ function fitToModel(
   if (!target.isOpenAi || !isObject(text) || !refusesVerbosity(text.verbosity, target.model))
     return;
   body.text = editFields(text, { verbosity: undefined });
-  ignored.push('text.verbosity');
+  ignored.add('text.verbosity');
 }
 
 /**
@@ -102,14 +102,15 @@ function relayInclude(include: unknown, { thinking }: UpstreamTarget): unknown[]
  */
 function fitReasoning(
   reasoning: JsonObject,
-  { target, ignored }: { readonly target: UpstreamTarget; readonly ignored: string[] },
+  target: UpstreamTarget,
+  ignored: Set<string>,
 ): JsonObject {
   const level = effortIn(reasoning);
   const effort = level && fitKnownEffort(level, target.model);
   const fitted = effort ? { ...reasoning, effort } : reasoning;
   if (target.refusesSummaries) {
     const { summary = null, generate_summary: oldSummary = null, ...rest } = fitted;
-    if (summary !== null || oldSummary !== null) ignored.push('reasoning.summary');
+    if (summary !== null || oldSummary !== null) ignored.add('reasoning.summary');
     return rest;
   }
   const asks = target.isOpenAi && effort !== 'none' && wantsReasoningText({ reasoning });
@@ -126,16 +127,14 @@ function dropReasoning(body: Record<string, unknown>): boolean {
 /** OpenAI's type of code that it ran requires these. */
 const nullable = ['code', 'outputs'];
 
-function relayInput(input: readonly unknown[], ignored: string[]): readonly unknown[] {
+function relayInput(input: readonly unknown[], ignored: Set<string>): readonly unknown[] {
   const items: unknown[] = [];
   for (const [index, item] of input.entries()) {
+    const path = `input[${index}]`;
     const relayed = isObject(item)
-      ? relayItem(mendParts(withFittingCallId(withoutNulls(item, ...nullable))), {
-          path: `input[${index}]`,
-          ignored,
-        })
+      ? relayItem(mendParts(withFittingCallId(withoutNulls(item, ...nullable))), path, ignored)
       : item;
-    if (relayed === null) ignored.push(`input[${index}]`);
+    if (relayed === null) ignored.add(path);
     else items.push(relayed);
   }
   if (items.length === 0) throw nothingToAnswer('input');
@@ -167,10 +166,7 @@ function mendPart(part: JsonObject): JsonObject {
 }
 
 /** Returns null when the item means nothing to this upstream. */
-function relayItem(
-  item: JsonObject,
-  { path, ignored }: { readonly path: string; readonly ignored: string[] },
-): JsonObject | null {
+function relayItem(item: JsonObject, path: string, ignored: Set<string>): JsonObject | null {
   switch (item.type ?? 'message') {
     case 'reasoning':
       return relayReasoning(item);

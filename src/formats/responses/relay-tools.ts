@@ -5,17 +5,16 @@ import { editFields, editItems, withoutNulls } from '../edit-json.ts';
 import { fitOpenAiParameters } from '../openai-schema.ts';
 
 /** Adds to `ignored` the keywords that move into a description. */
-export function relayTools(tools: unknown, ignored: string[]): unknown {
+export function relayTools(tools: unknown, ignored: Set<string>): unknown {
   return editItems(tools, (tool) => relayTool(tool, ignored));
 }
 
-function relayTool(tool: JsonObject, ignored: string[]): JsonObject {
+function relayTool(tool: JsonObject, ignored: Set<string>): JsonObject {
   if (tool.type === 'namespace')
     return editFields(tool, { tools: relayTools(tool.tools, ignored) });
   if (tool.type !== 'function') return tool;
   const parameters = isObject(tool.parameters) ? tool.parameters : null;
-  const { schema, lost } = fitOpenAiParameters(parameters, null);
-  for (const word of lost) if (!ignored.includes(`tools.${word}`)) ignored.push(`tools.${word}`);
+  const fitted = fitOpenAiParameters(parameters, null, (word) => ignored.add(`tools.${word}`));
   // Without `strict`, OpenAI makes a function strict by itself; null is not that.
-  return editFields(withoutNulls(tool, 'strict'), { parameters: schema });
+  return editFields(withoutNulls(tool, 'strict'), { parameters: fitted });
 }

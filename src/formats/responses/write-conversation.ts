@@ -17,13 +17,9 @@ import { isSound, writeSound } from '../input-audio.ts';
 import { writeMediaUrl } from '../media-url.ts';
 import { writeAnnotations } from './citations.ts';
 
-/** `ignored`: the fields left out, `thinking` of other vendors or without a signature. */
-export function writeConversation(request: CanonicalRequest): {
-  items: JsonObject[];
-  ignored: string[];
-} {
+/** Adds what is left out to `ignored`: `thinking` of other vendors or without a signature. */
+export function writeConversation(request: CanonicalRequest, ignored: Set<string>): JsonObject[] {
   const customCalls = findCustomCalls(request.messages);
-  const ignored = new Set<string>();
   const system = request.system.slice(1);
   // OpenAI does not look at the `instructions`.
   if (request.outputFormat.type === 'json')
@@ -38,7 +34,7 @@ export function writeConversation(request: CanonicalRequest): {
       );
     else items.push(message(role, content.map(writeUserPart)));
   }
-  return { items, ignored: [...ignored] };
+  return items;
 }
 
 function message(role: string, content: readonly JsonObject[]): JsonObject {

@@ -16,6 +16,7 @@ import { searchedStops } from '../adapting/stop-cut.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { withoutNulls } from '../edit-json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
+import { lackedFields } from '../lacked-fields.ts';
 import { refusedSampling } from '../model-abilities.ts';
 import { tierField } from '../service-tiers.ts';
 import { fitKnownEffort, takesVerbosity } from '../openai-models.ts';
@@ -32,56 +33,47 @@ export const encryptedReasoning = 'reasoning.encrypted_content';
  */
 export function writeRequest(request: CanonicalRequest, target: UpstreamTarget): UpstreamRequest {
   refusePrefill(request);
-  const { items, ignored } = writeConversation(request);
-  const lost = new Set<string>();
   const reasoning = target.thinking ? writeReasoning(request.reasoning, target) : null;
   const samples = refusedSampling(effortIn(reasoning), target).length === 0;
+  const ignored = new Set(
+    lackedFields(request, samples ? unknownHere : `${unknownHere} ${sampling}`),
+  );
   const verbosity = (takesVerbosity(target.model) && request.verbosity) || null;
   const body = withoutNulls({
     model: target.model,
     instructions: request.system[0]?.text ?? null,
-    input: items,
+    input: writeConversation(request, ignored),
     stream: target.stream,
     store: false,
     max_output_tokens: Math.max(outputTokensMin, target.maxOutputTokens),
     include: target.thinking ? [encryptedReasoning] : null,
     reasoning,
     ...(samples && { temperature: request.temperature, top_p: request.topP }),
-    tools: request.tools.length > 0 ? request.tools.map((tool) => writeTool(tool, lost)) : null,
+    tools: request.tools.length > 0 ? request.tools.map((tool) => writeTool(tool, ignored)) : null,
     tool_choice: request.toolChoice && writeToolChoice(request.toolChoice, request.tools),
     parallel_tool_calls: request.parallelToolCalls,
-    text: writeText(request.outputFormat, verbosity, lost),
+    text: writeText(request.outputFormat, verbosity, ignored),
     safety_identifier: request.endUser,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
     prompt_cache_retention: request.promptCacheRetention ?? null,
     ...tierField(target),
   });
-  if (request.verbosity && !verbosity) ignored.push('verbosity');
-  if (hasCacheMarks(request)) ignored.push('cache_control');
+  if (!target.thinking && request.reasoning && request.reasoning.effort !== 'none')
+    ignored.add('reasoning_effort');
+  if (request.verbosity && !verbosity) ignored.add('verbosity');
+  if (hasCacheMarks(request)) ignored.add('cache_control');
   const stopSequences = searchedStops(request.stopSequences);
   return {
     body,
-    ignored: [...ignored, ...lost, ...listIgnored(request, { samples, thinks: target.thinking })],
+    ignored: [...ignored],
     ...(stopSequences.length > 0 && { emulated: { stopSequences } }),
   };
 }
 
-function listIgnored(
-  request: CanonicalRequest,
-  { samples, thinks }: { samples: boolean; thinks: boolean },
-): string[] {
-  const lost: [string, unknown][] = [
-    ['temperature', samples ? null : request.temperature],
-    ['top_p', samples ? null : request.topP],
-    ['top_k', request.topK],
-    ['seed', request.seed],
-    ['frequency_penalty', request.frequencyPenalty],
-    ['presence_penalty', request.presencePenalty],
-    ['reasoning_effort', thinks || request.reasoning?.effort === 'none' ? null : request.reasoning],
-  ];
-  return lost.filter(([, value]) => value !== null).map(([name]) => name);
-}
+/** Responses has no field for them. */
+const unknownHere = 'top_k seed frequency_penalty presence_penalty';
+const sampling = 'temperature top_p';
 
 /** Returns the effort of a `reasoning` field; null: the model's own. */
 export function effortIn(reasoning: unknown): Effort | null {
@@ -107,23 +99,22 @@ function writeReasoning(
 
 /**
  * Without `strict`, Responses would tighten the schema by itself and refuse those it cannot.
- * `lost`: keywords that move into the description.
+ * Adds to `ignored` the keywords that move into the description.
  */
 function writeTool(
   { kind, name, description, parameters, strict, grammar }: Tool,
-  lost: Set<string>,
+  ignored: Set<string>,
 ): JsonObject {
   if (kind === 'custom') {
     const format = grammar ? { type: 'grammar', ...grammar } : null;
     return withoutNulls({ type: 'custom', name, description, format });
   }
-  const fitted = fitOpenAiParameters(parameters, strict);
-  for (const word of fitted.lost) lost.add(`tools.${word}`);
+  const lose = (word: string) => ignored.add(`tools.${word}`);
   return withoutNulls({
     type: 'function',
     name,
     description,
-    parameters: fitted.schema,
+    parameters: fitOpenAiParameters(parameters, strict, lose),
     strict: strict ?? false,
   });
 }
@@ -137,13 +128,13 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): unknown {
 function writeText(
   format: CanonicalRequest['outputFormat'],
   verbosity: Verbosity | null,
-  lost: Set<string>,
+  ignored: Set<string>,
 ): JsonObject | null {
-  const fields = withoutNulls({ verbosity, format: writeFormat(format, lost) });
+  const fields = withoutNulls({ verbosity, format: writeFormat(format, ignored) });
   return Object.keys(fields).length === 0 ? null : fields;
 }
 
-function writeFormat(format: CanonicalRequest['outputFormat'], lost: Set<string>) {
+function writeFormat(format: CanonicalRequest['outputFormat'], ignored: Set<string>) {
   switch (format.type) {
     case 'text':
       return null;
@@ -151,15 +142,9 @@ function writeFormat(format: CanonicalRequest['outputFormat'], lost: Set<string>
       return { type: 'json_object' };
     case 'json-schema': {
       const { name, description, strict } = format;
-      const fitted = fitOpenAiSchema(format.schema, strict);
-      for (const word of fitted.lost) lost.add(`schema.${word}`);
-      return withoutNulls({
-        type: 'json_schema',
-        name,
-        schema: fitted.schema,
-        description,
-        strict,
-      });
+      const lose = (word: string) => ignored.add(`schema.${word}`);
+      const schema = fitOpenAiSchema(format.schema, strict, lose);
+      return withoutNulls({ type: 'json_schema', name, schema, description, strict });
     }
   }
 }
