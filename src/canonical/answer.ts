@@ -52,7 +52,7 @@ function startOf(part: SpokenPart): StreamEvent {
 /** Returns the delta of a text; of an empty one, none. */
 export function deltaOf(
   text: string,
-  type: 'text-delta' | 'tool-call-delta' = 'text-delta',
+  type: 'text-delta' | 'thinking-delta' | 'tool-call-delta' = 'text-delta',
 ): StreamEvent[] {
   return text === '' ? [] : [{ type, text }];
 }
@@ -72,69 +72,40 @@ export class AnswerCollector {
   push(event: StreamEvent): void {
     switch (event.type) {
       case 'text-start':
-        this.#content.push({ type: 'text', text: '' });
         this.#citations = [];
-        return;
+        return this.#add({ type: 'text', text: '' });
       case 'refusal-start':
-        this.#content.push({ type: 'refusal', text: '' });
-        return;
+        return this.#add({ type: 'refusal', text: '' });
       case 'thinking-start':
-        this.#content.push({
-          type: 'thinking',
-          text: '',
-          signature: null,
-          redacted: event.redacted,
-        });
-        return;
+        return this.#add({ ...event, type: 'thinking', text: '', signature: null });
       case 'tool-call-start':
-        this.#content.push({
-          type: 'tool-call',
-          id: event.id,
-          name: event.name,
-          arguments: '',
-          kind: event.kind,
-        });
-        return;
+        return this.#add({ ...event, type: 'tool-call', arguments: '' });
       case 'text-delta':
       case 'refusal-delta':
       case 'thinking-delta':
-        this.#replaceLast((part) =>
+        return this.#replaceLast((part) =>
           'text' in part ? { ...part, text: part.text + event.text } : part,
         );
-        return;
       case 'citation':
         this.#citations.push(event.citation);
-        this.#replaceLast((part) =>
+        return this.#replaceLast((part) =>
           part.type === 'text' ? { ...part, citations: this.#citations } : part,
         );
-        return;
       case 'tool-call-delta':
-        this.#replaceLast((part) =>
+        return this.#replaceLast((part) =>
           part.type === 'tool-call' ? { ...part, arguments: part.arguments + event.text } : part,
         );
-        return;
       case 'thinking-signature':
-        this.#replaceLast((part) =>
+        return this.#replaceLast((part) =>
           part.type === 'thinking' ? { ...part, signature: event.signature } : part,
         );
-        return;
       case 'image':
-        this.#content.push(event);
-        return;
+        return this.#add(event);
       case 'finish':
         this.#answer = { content: this.#content, stop: event.stop, usage: event.usage };
         return;
-      case 'start':
-      case 'text-end':
-      case 'refusal-end':
-      case 'thinking-end':
-      case 'tool-call-end':
-      case 'search-start':
-      case 'search':
-      case 'drawing-start':
-      case 'drawing-partial':
-      case 'drawing':
-      case 'error':
+      default:
+        // Starts and ends, and what the gateway's own tools give.
         return;
     }
   }
@@ -146,6 +117,10 @@ export class AnswerCollector {
 
   get answer(): Answer | null {
     return this.#answer;
+  }
+
+  #add(part: AssistantPart): void {
+    this.#content.push(part);
   }
 
   #replaceLast(change: (part: AssistantPart) => AssistantPart): void {

@@ -17,6 +17,14 @@ export type UrlCitation = {
   readonly reference: string | null;
 };
 
+/** Returns the citation of a page. What is left out is null. */
+export function urlCitation(
+  url: string,
+  known: Partial<Omit<UrlCitation, 'type' | 'url'>>,
+): UrlCitation {
+  return { type: 'url', url, title: null, citedText: null, span: null, reference: null, ...known };
+}
+
 /** In UTF-16 code units, as JavaScript indexes strings; `end` is exclusive. */
 export type TextSpan = { readonly start: number; readonly end: number };
 
@@ -55,7 +63,7 @@ export function asUrlCitation(citation: Citation): UrlCitation | null {
   if (citation.type === 'url') return citation;
   if (citation.type === 'document' || !/^https?:\/\//i.test(citation.source)) return null;
   const { source, title, citedText } = citation;
-  return { type: 'url', url: source, title, citedText, span: null, reference: null };
+  return urlCitation(source, { title, citedText });
 }
 
 /**

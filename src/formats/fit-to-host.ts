@@ -2,7 +2,7 @@
 import { invalidRequest } from '../canonical/errors.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../lib/json.ts';
 import type { HostWishes } from '../terms/host-wishes.ts';
-import { editFields, editItems } from './edit-json.ts';
+import { editAt, editFields, editItems } from './edit-json.ts';
 import { isAskedFor } from './field-verdicts.ts';
 import { fitEffort } from './openai-models.ts';
 
@@ -117,18 +117,13 @@ function fitTools(
   const chosen = kind === 'named' && word ? nameIn((choice as JsonObject)['function']) : null;
   const offered =
     chosen === null ? tools : tools.filter((tool) => nameIn(objectOf(tool)['function']) === chosen);
-  const fitted = editItems(offered, (tool: JsonObject) => {
-    const called = tool['function'];
-    const lost = isObject(called)
-      ? refusedOfTools.filter((name) => Object.hasOwn(called, name))
-      : [];
-    for (const name of lost)
-      if (isAskedFor((called as JsonObject)[name])) ignored.add(`tools.${name}`);
-    const without = Object.fromEntries(lost.map((name) => [name, undefined]));
-    return lost.length === 0
-      ? tool
-      : { ...tool, function: { ...(called as JsonObject), ...without } };
-  });
+  const fitted = editItems(offered, (tool) =>
+    editAt(tool, ['function'], (called) => {
+      const lost = refusedOfTools.filter((name) => Object.hasOwn(called, name));
+      for (const name of lost) if (isAskedFor(called[name])) ignored.add(`tools.${name}`);
+      return editFields(called, Object.fromEntries(lost.map((name) => [name, undefined])));
+    }),
+  );
   return { tools: fitted, tool_choice: word === undefined ? choice : (word ?? undefined) };
 }
 

@@ -1,6 +1,6 @@
 // Citations of the pages that the gateway's searches found. The model reads them with numbers and
 // writes those as marks, `[1]` or `[2, 3]`. The marks stay in the text, so no index moves.
-import type { Citation } from '../../canonical/citation.ts';
+import { urlCitation, type Citation } from '../../canonical/citation.ts';
 import type { TextPart } from '../../canonical/request.ts';
 import type { SearchedPage } from '../../canonical/own-tools.ts';
 
@@ -63,13 +63,9 @@ export class PageCiter {
       .flatMap((number) => this.#pages[number - 1] ?? [])
       .slice(0, citationsMax - this.#citations);
     this.#citations += pages.length;
-    return pages.map(({ url, title, snippet }) => ({
-      type: 'url',
-      url,
-      title,
-      citedText: snippet.slice(0, citedCharactersMax).toWellFormed() || null,
-      span,
-      reference: null,
-    }));
+    return pages.map(({ url, title, snippet }) => {
+      const citedText = snippet.slice(0, citedCharactersMax).toWellFormed() || null;
+      return urlCitation(url, { title, citedText, span });
+    });
   }
 }

@@ -42,8 +42,9 @@ export class BlockQueue {
   /** The blocks that have not ended. The first one streams. */
   readonly #blocks: Block[] = [];
   readonly #toolCalls = new CallsByPiece<ToolCallBlock>();
-  #hasRefusal = false;
-  #hasBlocks = false;
+  hasRefusal = false;
+  /** True when anything of the answer has come. */
+  hasBlocks = false;
   readonly #images: StreamEvent[] = [];
   #textLength = 0;
   /** Citations that arrived before their text. */
@@ -51,15 +52,6 @@ export class BlockQueue {
 
   get hasToolCalls(): boolean {
     return this.#toolCalls.all.length > 0;
-  }
-
-  /** True when anything of the answer has come. */
-  get hasBlocks(): boolean {
-    return this.#hasBlocks;
-  }
-
-  get hasRefusal(): boolean {
-    return this.#hasRefusal;
   }
 
   /** Returns the events since the last call. `start` is the very first. */
@@ -71,11 +63,8 @@ export class BlockQueue {
 
   addText(kind: TextKind, text: string): void {
     if (text === '') return;
-    if (kind === 'refusal') this.#hasRefusal = true;
-    const last = this.#blocks.at(-1);
-    // A signature ends its block: what follows belongs to the next one.
-    const isSame = last?.kind === kind && last.signature === null;
-    const block = isSame ? last : this.#openText(kind);
+    if (kind === 'refusal') this.hasRefusal = true;
+    const block = this.#textOf(kind);
     if (kind === 'text') this.#textLength += text.length;
     this.#append(block, text);
   }
@@ -96,16 +85,14 @@ export class BlockQueue {
 
   /** Signs the streaming reasoning. `text`: the whole block, if the host repeats it. */
   addSignature(signature: Signature, text: string): void {
-    const last = this.#blocks.at(-1);
-    const isSame = last?.kind === 'thinking' && last.signature === null;
-    const block = isSame ? last : this.#openText('thinking');
+    const block = this.#textOf('thinking');
     this.#append(block, block.text.endsWith(text) ? '' : text);
     block.signature = signature;
   }
 
   /** Images follow all other blocks. */
   addImage(source: MediaSource): void {
-    this.#hasBlocks = true;
+    this.hasBlocks = true;
     this.#images.push({ type: 'image', source });
   }
 
@@ -137,6 +124,12 @@ export class BlockQueue {
     this.#events.push(...this.#images);
   }
 
+  /** A signature ends its block: what follows belongs to the next one. */
+  #textOf(kind: TextKind): TextBlock {
+    const last = this.#blocks.at(-1);
+    return last?.kind === kind && last.signature === null ? last : this.#openText(kind);
+  }
+
   #openText(
     kind: TextKind,
     thinking: Pick<TextBlock, 'signature' | 'redacted'> = { signature: null, redacted: false },
@@ -149,7 +142,7 @@ export class BlockQueue {
 
   #open<T extends Block>(block: T): T {
     this.#blocks.push(block);
-    this.#hasBlocks = true;
+    this.hasBlocks = true;
     return block;
   }
 

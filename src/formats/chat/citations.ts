@@ -5,6 +5,7 @@ import {
   asUrlCitation,
   placeSpan,
   readSpan,
+  urlCitation,
   type Citation,
   type UrlCitation,
 } from '../../canonical/citation.ts';
@@ -27,7 +28,11 @@ function readAnnotation(annotation: unknown): UrlCitation | null {
     return null;
   const { url, title, content, start_index: start, end_index: end } = annotation.url_citation;
   return typeof url === 'string'
-    ? citationOf(url, title, { citedText: textOrNull(content), span: readSpan(start, end) })
+    ? urlCitation(url, {
+        title: textOrNull(title),
+        citedText: textOrNull(content),
+        span: readSpan(start, end),
+      })
     : null;
 }
 
@@ -53,17 +58,9 @@ export function readSources({ search_results: results, citations }: JsonObject):
     const { url, title } = isObject(source) ? source : { url: source, title: null };
     // A file of the request has none.
     return typeof url === 'string' && url !== ''
-      ? citationOf(url, title, { citedText: null, span: null })
+      ? urlCitation(url, { title: textOrNull(title) })
       : [];
   });
-}
-
-function citationOf(
-  url: string,
-  title: unknown,
-  rest: Pick<UrlCitation, 'citedText' | 'span'>,
-): UrlCitation {
-  return { type: 'url', url, title: textOrNull(title), ...rest, reference: null };
 }
 
 /** Writes the annotations of an answer. Chat joins its texts into one. */

@@ -1,5 +1,6 @@
 // Reads the events of ConverseStream, or those made of a whole answer. The usage follows the stop reason
 // and ends the answer.
+import { eventsOfPart } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { mergeUsage, type Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
@@ -122,11 +123,10 @@ export class AnswerReader extends EventReader {
       const value = Buffer.from(redactedContent, 'base64').toString('latin1');
       const ended = this.#closeBlock();
       if (value === '') return ended;
+      const hidden = { vendor: 'anthropic', value } as const;
       return [
         ...ended,
-        { type: 'thinking-start', redacted: true },
-        { type: 'thinking-signature', signature: { vendor: 'anthropic', value } },
-        { type: 'thinking-end' },
+        ...eventsOfPart({ type: 'thinking', text: '', signature: hidden, redacted: true }),
       ];
     }
     const events = this.#ensure('thinking');

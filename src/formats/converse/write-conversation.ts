@@ -14,7 +14,7 @@ import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { emptyTurn } from '../adapting/answerable.ts';
-import { turnOf, type Turn } from '../adapting/turns.ts';
+import { addToTurn, type Turn } from '../adapting/turns.ts';
 import { writeInput } from '../call-arguments.ts';
 import { fitConverseCallId, fitMistralCallId } from '../call-ids.ts';
 import { writeDocument, writeImage } from './media.ts';
@@ -44,9 +44,10 @@ export function writeConversation(
       );
     else writer.add(turns, message);
   }
-  const written = turns
-    .map(({ role, results, rest }) => ({ role, content: [...results, ...withText(rest)] }))
-    .filter(({ content }) => content.length > 0);
+  const written = turns.map(({ role, results, rest }) => ({
+    role,
+    content: [...results, ...withText(rest)],
+  }));
   // A conversation begins with the user.
   if (written[0]?.role === 'assistant')
     written.unshift({
@@ -86,24 +87,18 @@ class Writer {
 
   add(turns: Turns, message: Message): void {
     switch (message.role) {
-      case 'system':
-        append(
-          turnOf(turns, 'user').rest,
-          message.content.flatMap((part) => this.text(markInstruction(part))),
-        );
-        return;
-      case 'user':
-        append(
-          turnOf(turns, 'user').rest,
-          message.content.flatMap((part) => this.userPart(part)),
-        );
-        return;
-      case 'tool':
-        append(
-          turnOf(turns, 'user').results,
-          message.content.flatMap((part) => this.#result(part)),
-        );
-        return;
+      case 'system': {
+        const marked = message.content.flatMap((part) => this.text(markInstruction(part)));
+        return addToTurn(turns, { role: 'user' }, marked);
+      }
+      case 'user': {
+        const blocks = message.content.flatMap((part) => this.userPart(part));
+        return addToTurn(turns, { role: 'user' }, blocks);
+      }
+      case 'tool': {
+        const results = message.content.flatMap((part) => this.#result(part));
+        return addToTurn(turns, { role: 'user', kind: 'results' }, results);
+      }
       case 'assistant': {
         // Text behind a call is refused.
         const isCall = ({ type }: AssistantPart) => type === 'tool-call';
@@ -112,8 +107,7 @@ class Writer {
           ...message.content.filter(isCall),
         ];
         const blocks = parts.flatMap((part) => this.#assistantPart(part));
-        // An empty turn would separate its neighbours.
-        if (blocks.length > 0) append(turnOf(turns, 'assistant').rest, blocks);
+        return addToTurn(turns, { role: 'assistant' }, blocks);
       }
     }
   }

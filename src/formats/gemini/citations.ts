@@ -1,6 +1,6 @@
 // Gemini's sources of an answer: pages of a search (grounding), and sources that it recites. It
 // sends them once, after the text, and counts positions in bytes of UTF-8.
-import { readSpan, type Citation, type TextSpan } from '../../canonical/citation.ts';
+import { readSpan, urlCitation, type Citation, type TextSpan } from '../../canonical/citation.ts';
 import {
   isObject,
   type JsonObject,
@@ -29,14 +29,7 @@ export function readCitations({
  * `text`: the block that holds the words. A position outside it is left out; the source is kept.
  */
 export function placeCitation({ url, title, bytes, words }: FoundCitation, text: string): Citation {
-  return {
-    type: 'url',
-    url,
-    title,
-    citedText: null,
-    span: placeBytes(bytes, words, text),
-    reference: null,
-  };
+  return urlCitation(url, { title, span: placeBytes(bytes, words, text) });
 }
 
 /** Returns true when the text can be the one that holds the words. */

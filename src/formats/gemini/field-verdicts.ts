@@ -1,7 +1,14 @@
 // The verdict on each field of a generateContent request on the straight path, at any depth;
 // formats/field-verdicts.ts explains the tables. The official types are those of `@google/genai`, whose
 // `config` the SDK spreads over the body and `generationConfig`.
-import { pass, refuse, verdicts, type PartKinds, type VerdictTable } from '../field-verdicts.ts';
+import {
+  ofTool,
+  pass,
+  refuse,
+  verdicts,
+  type PartKinds,
+  type VerdictTable,
+} from '../field-verdicts.ts';
 
 const unavailable = (why: string, except?: (value: unknown) => boolean) =>
   refuse(`is not available here; leave it out: ${why}`, except);
@@ -19,7 +26,7 @@ export const streamedArguments = 'toolConfig.functionCallingConfig.streamFunctio
 export const verdictTable: VerdictTable = {
   request: {
     ...verdicts({ rule: 'set' }, 'model stream'),
-    ...verdicts({ rule: 'tool' }, 'tools'),
+    ...ofTool('tools'),
     ...pass('contents systemInstruction toolConfig generationConfig safetySettings serviceTier'),
     cachedContent: stored,
     /** Tags of the account's own records. */
@@ -65,21 +72,17 @@ export const verdictTable: VerdictTable = {
     numTokens: unavailable('send a `level`'),
   },
   tools: {
-    ...verdicts({ rule: 'tool' }, 'functionDeclarations googleSearch googleSearchRetrieval'),
-    ...verdicts(
-      { rule: 'tool' },
+    ...ofTool('functionDeclarations googleSearch googleSearchRetrieval'),
+    ...ofTool(
       'codeExecution urlContext googleMaps fileSearch computerUse enterpriseWebSearch retrieval mcpServers exaAiSearch parallelAiSearch',
     ),
   },
   functionDeclarations: pass(
     'name description parameters parametersJsonSchema behavior response responseJsonSchema',
   ),
-  googleSearch: verdicts(
-    { rule: 'tool' },
-    'timeRangeFilter excludeDomains searchTypes blockingConfidence',
-  ),
-  timeRangeFilter: verdicts({ rule: 'tool' }, 'startTime endTime'),
-  searchTypes: { ...verdicts({ rule: 'tool' }, 'webSearch'), imageSearch: unpriced },
+  googleSearch: ofTool('timeRangeFilter excludeDomains searchTypes blockingConfidence'),
+  timeRangeFilter: ofTool('startTime endTime'),
+  searchTypes: { ...ofTool('webSearch'), imageSearch: unpriced },
   toolConfig: pass('functionCallingConfig retrievalConfig includeServerSideToolInvocations'),
   functionCallingConfig: {
     ...pass('mode allowedFunctionNames'),

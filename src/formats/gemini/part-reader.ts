@@ -1,5 +1,6 @@
 // Turns the parts of an answer, in order, into blocks that never overlap. Consecutive parts of one
 // kind become one block, so that a stream, with a part in every chunk, reads like the whole answer.
+import { eventsOfPart } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
@@ -178,11 +179,8 @@ const argumentsInPieces =
   'the answer sends the arguments of a call in pieces (`partialArgs`), which is not supported: turn it off at the host';
 
 function writeHidden(place: SignedPlace, signature: string): StreamEvent[] {
-  return [
-    { type: 'thinking-start', redacted: true },
-    { type: 'thinking-signature', signature: placeSignature(place, signature) },
-    { type: 'thinking-end' },
-  ];
+  const sealed = placeSignature(place, signature);
+  return [...eventsOfPart({ type: 'thinking', text: '', signature: sealed, redacted: true })];
 }
 
 /** The same answer gets the same ids, however its bytes are split. */

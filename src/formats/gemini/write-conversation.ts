@@ -6,7 +6,7 @@ import type { CanonicalRequest, TextPart, UserPart } from '../../canonical/reque
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import { emptyTurn } from '../adapting/answerable.ts';
-import { turnOf, type Turn } from '../adapting/turns.ts';
+import { addToTurn, type Turn } from '../adapting/turns.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { writeDocument, writeMedia } from './media.ts';
 import type { ModelTraits } from './model-traits.ts';
@@ -18,8 +18,6 @@ type WrittenContents = {
   readonly contents: readonly JsonObject[];
 };
 
-type GeminiTurn = Turn<'user' | 'model'>;
-
 /**
  * Adds what is left out to `ignored`. Throws ApiError on a prefill that the model does not support.
  */
@@ -30,32 +28,28 @@ export function writeConversation(
 ): WrittenContents {
   noteLosses(request, ignored);
   const instructions = request.system.flatMap(writeText);
-  const turns: GeminiTurn[] = [];
+  const turns: Turn<'user' | 'model'>[] = [];
   const names: CallNames = new Map();
-  const add = (
-    role: GeminiTurn['role'],
-    kind: 'results' | 'rest',
-    parts: readonly JsonObject[],
-  ) => {
-    // An empty turn would separate its neighbours.
-    if (parts.length > 0) append(turnOf(turns, role)[kind], parts);
-  };
   for (const { role, content } of request.messages) {
     switch (role) {
       case 'system':
         if (turns.length === 0) append(instructions, content.flatMap(writeText));
-        else add('user', 'rest', content.map(markInstruction).flatMap(writeText));
+        else addToTurn(turns, { role: 'user' }, content.map(markInstruction).flatMap(writeText));
         break;
       case 'user':
-        add('user', 'rest', content.flatMap(writeUserPart));
+        addToTurn(turns, { role: 'user' }, content.flatMap(writeUserPart));
         break;
       case 'tool':
-        add('user', 'results', writeResults(content, { traits, names }));
+        addToTurn(
+          turns,
+          { role: 'user', kind: 'results' },
+          writeResults(content, { traits, names }),
+        );
         break;
       case 'assistant': {
         for (const part of content)
           if (part.type === 'tool-call') names.set(part.id, { name: part.name, order: names.size });
-        add('model', 'rest', writeModelParts(content, traits, ignored));
+        addToTurn(turns, { role: 'model' }, writeModelParts(content, traits, ignored));
       }
     }
   }

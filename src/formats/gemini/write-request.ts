@@ -72,28 +72,19 @@ function writeSampling(
   { sampling, penalties }: ModelTraits,
   ignored: Set<string>,
 ): JsonObject {
+  const { temperature, topP, topK, seed, frequencyPenalty, presencePenalty } = request;
+  const rows: readonly [name: string, as: string, value: number | null, isTaken: boolean][] = [
+    ['temperature', 'temperature', temperature, sampling],
+    ['top_p', 'topP', topP, sampling],
+    ['top_k', 'topK', topK, sampling],
+    ['seed', 'seed', seed, isInt32(seed)],
+    ['frequency_penalty', 'frequencyPenalty', frequencyPenalty || null, penalties],
+    ['presence_penalty', 'presencePenalty', presencePenalty || null, penalties],
+  ];
   const fields: Record<string, number> = {};
-  const put = (
-    name: string,
-    value: number | null,
-    { as, isTaken }: { as: string; isTaken: boolean },
-  ) => {
-    if (value === null) return;
-    if (isTaken) fields[as] = value;
-    else ignored.add(name);
-  };
-  put('temperature', request.temperature, { as: 'temperature', isTaken: sampling });
-  put('top_p', request.topP, { as: 'topP', isTaken: sampling });
-  put('top_k', request.topK, { as: 'topK', isTaken: sampling });
-  put('seed', request.seed, { as: 'seed', isTaken: isInt32(request.seed) });
-  put('frequency_penalty', request.frequencyPenalty || null, {
-    as: 'frequencyPenalty',
-    isTaken: penalties,
-  });
-  put('presence_penalty', request.presencePenalty || null, {
-    as: 'presencePenalty',
-    isTaken: penalties,
-  });
+  for (const [name, as, value, isTaken] of rows)
+    if (value !== null && isTaken) fields[as] = value;
+    else if (value !== null) ignored.add(name);
   return fields;
 }
 

@@ -2,6 +2,7 @@
 // is left out.
 import {
   readSpan,
+  urlCitation,
   type Citation,
   type DocumentCitation,
   type SearchResultCitation,
@@ -18,40 +19,20 @@ export function readCitations(citations: unknown): Pick<TextPart, 'citations'> {
 /** Returns null when a citation names too little to be useful. */
 export function readCitation(citation: unknown): Citation | null {
   if (!isObject(citation)) return null;
-  switch (citation.type) {
-    case 'web_search_result_location':
-      return readWebCitation(citation);
-    case 'search_result_location':
-      return readSearchResult(citation);
-    case 'char_location':
-      return readDocument(citation, 'char', [citation.start_char_index, citation.end_char_index]);
-    case 'page_location':
-      return readDocument(citation, 'page', [citation.start_page_number, citation.end_page_number]);
-    case 'content_block_location':
-      return readDocument(citation, 'block', [
-        citation.start_block_index,
-        citation.end_block_index,
-      ]);
-    default:
-      return null;
-  }
+  if (citation.type === 'web_search_result_location') return readWebCitation(citation);
+  if (citation.type === 'search_result_location') return readSearchResult(citation);
+  const unit = units.find((one) => placeFields[one].type === citation.type);
+  return unit ? readDocument(citation, unit) : null;
 }
 
-function readWebCitation({
-  url,
-  title,
-  cited_text: citedText,
-  encrypted_index: reference,
-}: JsonObject): Citation | null {
+function readWebCitation(citation: JsonObject): Citation | null {
+  const { url, title, cited_text: citedText, encrypted_index: reference } = citation;
   if (typeof url !== 'string') return null;
-  return {
-    type: 'url',
-    url,
+  return urlCitation(url, {
     title: textOrNull(title),
     citedText: textOrNull(citedText),
-    span: null,
     reference: textOrNull(reference),
-  };
+  });
 }
 
 function readSearchResult(citation: JsonObject): SearchResultCitation | null {
@@ -69,11 +50,12 @@ function readSearchResult(citation: JsonObject): SearchResultCitation | null {
 }
 
 function readDocument(
-  { document_index: documentIndex, document_title: title, cited_text: citedText }: JsonObject,
+  citation: JsonObject,
   unit: DocumentCitation['place']['unit'],
-  [start, end]: readonly [unknown, unknown],
 ): DocumentCitation | null {
-  const span = readSpan(start, end);
+  const { document_index: documentIndex, document_title: title, cited_text: citedText } = citation;
+  const { start, end } = placeFields[unit];
+  const span = readSpan(citation[start], citation[end]);
   if (!span || !isCount(documentIndex)) return null;
   return {
     type: 'document',
@@ -136,6 +118,7 @@ const placeFields = {
   page: { type: 'page_location', start: 'start_page_number', end: 'end_page_number' },
   block: { type: 'content_block_location', start: 'start_block_index', end: 'end_block_index' },
 } as const;
+const units = ['char', 'page', 'block'] as const;
 
 /** Writes the citations of an answer's text block; an answer states their absence too. */
 export function writeCitations({ citations = [] }: Pick<TextPart, 'citations'>): {

@@ -1,6 +1,7 @@
 // Reads an upstream's stream as canonical events. Blocks never overlap in Messages, so at most one
 // is open; the next one closes it. Some hosts interleave blocks all the same: what belongs to others
 // waits for the end of a call.
+import { deltaOf, eventsOfPart } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -143,16 +144,12 @@ class MessageStreamReader extends EventReader {
     switch (block.type) {
       case 'text':
         this.#open = { kind: 'text' };
-        return [
-          { type: 'text-start' },
-          ...delta('text-delta', textOf(block.text)),
-          ...citationsOf(block),
-        ];
+        return [{ type: 'text-start' }, ...deltaOf(textOf(block.text)), ...citationsOf(block)];
       case 'thinking':
         this.#open = { kind: 'thinking', signature: textOf(block.signature) };
         return [
           { type: 'thinking-start', redacted: false },
-          ...delta('thinking-delta', textOf(block.thinking)),
+          ...deltaOf(textOf(block.thinking), 'thinking-delta'),
         ];
       case 'redacted_thinking':
         this.#open = { kind: 'thinking', signature: textOf(block.data) };
@@ -182,9 +179,9 @@ class MessageStreamReader extends EventReader {
   #readDelta(part: JsonObject): StreamEvent[] {
     switch (part.type) {
       case 'text_delta':
-        return this.#inBlock('text', delta('text-delta', textOf(part.text)));
+        return this.#inBlock('text', deltaOf(textOf(part.text)));
       case 'thinking_delta':
-        return this.#inBlock('thinking', delta('thinking-delta', textOf(part.thinking)));
+        return this.#inBlock('thinking', deltaOf(textOf(part.thinking), 'thinking-delta'));
       case 'signature_delta':
         if (this.#open?.kind === 'thinking') this.#open.signature += textOf(part.signature);
         return [];
@@ -225,7 +222,7 @@ class MessageStreamReader extends EventReader {
         return [...readSignature(open.signature), { type: 'thinking-end' }];
       case 'tool-call':
         return [
-          ...(open.hasDelta ? [] : delta('tool-call-delta', open.wholeInput)),
+          ...(open.hasDelta ? [] : deltaOf(open.wholeInput, 'tool-call-delta')),
           { type: 'tool-call-end' },
         ];
       default:
@@ -257,13 +254,6 @@ class MessageStreamReader extends EventReader {
   }
 }
 
-function delta(
-  type: 'text-delta' | 'thinking-delta' | 'tool-call-delta',
-  text: string,
-): StreamEvent[] {
-  return text === '' ? [] : [{ type, text }];
-}
-
 function citationsOf({ citations }: JsonObject): StreamEvent[] {
   return (readCitations(citations).citations ?? []).map((citation) => ({
     type: 'citation',
@@ -278,8 +268,7 @@ function citationsOf({ citations }: JsonObject): StreamEvent[] {
 function explanationOf(details: unknown): StreamEvent[] {
   const { type, explanation } = objectOf(details);
   const text = type === 'refusal' ? textOf(explanation) : '';
-  if (text === '') return [];
-  return [{ type: 'refusal-start' }, { type: 'refusal-delta', text }, { type: 'refusal-end' }];
+  return text === '' ? [] : [...eventsOfPart({ type: 'refusal', text })];
 }
 
 /** A call without a name cannot be run. */

@@ -138,11 +138,9 @@ class MessageStreamRelay extends AnswerStream {
   #relayBlock(raw: SseEvent, event: JsonObject): string {
     const block = withObjectInput(event.content_block);
     const named = this.#names && isObject(block) ? renameBlock(block, this.#names.toClient) : block;
-    if (named === event.content_block) return frameOf(raw, event);
-    return frameOf(
-      { event: raw.event, data: JSON.stringify({ ...event, content_block: named }) },
-      event,
-    );
+    return named === event.content_block
+      ? frameOf(raw, event)
+      : writeFrame(raw, { ...event, content_block: named });
   }
 
   #sign(index: unknown): string {
@@ -169,8 +167,7 @@ class MessageStreamRelay extends AnswerStream {
       ? shownUsage(inOwnWords(message.usage))
       : writeMessageUsage(this.counted(), request);
     const filled = { ...message, ...missingHead(message, this.context), model, usage };
-    const relayed = { ...event, message: filled };
-    return frameOf({ event: raw.event, data: JSON.stringify(relayed) }, event);
+    return writeFrame(raw, { ...event, message: filled });
   }
 
   #keepEnd(raw: SseEvent, event: JsonObject): string {
@@ -195,12 +192,9 @@ class MessageStreamRelay extends AnswerStream {
       return '';
     }
     const shown = shownUsage(usage);
-    return frameOf(
-      shown === event.usage
-        ? raw
-        : { event: raw.event, data: JSON.stringify({ ...event, usage: shown }) },
-      event,
-    );
+    return shown === event.usage
+      ? frameOf(raw, event)
+      : writeFrame(raw, { ...event, usage: shown });
   }
 
   fail(error: ApiError, asked: ErrorContext): string {
@@ -220,6 +214,11 @@ class MessageStreamRelay extends AnswerStream {
 
 /** A frame's data is one line. JSON that arrived in several lines is written anew. */
 function frameOf(raw: SseEvent, event: JsonObject): string {
-  const data = raw.data.includes('\n') ? JSON.stringify(event) : raw.data;
-  return formatSse(typeOf(raw, event) || null, data);
+  if (raw.data.includes('\n')) return writeFrame(raw, event);
+  return formatSse(typeOf(raw, event) || null, raw.data);
+}
+
+/** `raw`: the event as it came. */
+function writeFrame(raw: SseEvent, event: JsonObject): string {
+  return formatSse(typeOf(raw, event) || null, JSON.stringify(event));
 }

@@ -13,7 +13,7 @@ import type {
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { append } from '../../lib/append.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { turnOf, type Turn } from '../adapting/turns.ts';
+import { addToTurn, type Turn } from '../adapting/turns.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
@@ -23,8 +23,6 @@ type WrittenConversation = {
   readonly system: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
 };
-
-type Turns = Turn<'user' | 'assistant' | 'system'>[];
 
 /**
  * Adds what is left out to `ignored`: `thinking` of other vendors or without a signature, and
@@ -37,33 +35,40 @@ export function writeConversation(
 ): WrittenConversation {
   const isLost = (part: AssistantPart) => isForeignThinking(part, unsignedThinking);
   const leading = system.flatMap(writeText);
-  const turns: Turns = [];
+  const turns: Turn<'user' | 'assistant' | 'system'>[] = [];
   // Anthropic's rule for instructions: after a user turn, and either last or before an assistant
   // turn.
   const leadsToAnswer = findAnswersAhead(messages);
   for (const [index, message] of messages.entries()) {
-    if (message.role === 'assistant')
-      addAnswer(
-        turns,
-        message.content.filter((part) => !isLost(part)),
-      );
-    else if (message.role !== 'system') addMessage(turns, message);
-    else if (turns.length === 0) append(leading, message.content.flatMap(writeText));
-    else
-      addSystemMessage(
-        turns,
-        message.content,
-        systemMessages && turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!,
-      );
+    switch (message.role) {
+      case 'assistant': {
+        const kept = message.content.filter((part) => !isLost(part));
+        addToTurn(turns, { role: 'assistant' }, kept.flatMap(writeAssistantPart));
+        break;
+      }
+      case 'user':
+        addToTurn(turns, { role: 'user' }, message.content.flatMap(writeUserPart));
+        break;
+      case 'tool':
+        addToTurn(turns, { role: 'user', kind: 'results' }, message.content.map(writeResult));
+        break;
+      case 'system': {
+        const { content } = message;
+        const isPlaced = turns.at(-1)?.role !== 'assistant' && leadsToAnswer[index]!;
+        if (turns.length === 0) append(leading, content.flatMap(writeText));
+        else if (systemMessages && isPlaced)
+          addToTurn(turns, { role: 'system' }, content.flatMap(writeText));
+        // Otherwise it goes into the user's turn, marked as an instruction.
+        else addToTurn(turns, { role: 'user' }, content.map(markInstruction).flatMap(writeText));
+      }
+    }
   }
   const said = messages.flatMap(({ role, content }) => (role === 'assistant' ? content : []));
   if (said.some(isLost)) ignored.add('thinking');
   if (said.some(hasForeignCitation)) ignored.add('citations');
   return {
     system: leading,
-    messages: turns
-      .map(({ role, results, rest }) => ({ role, content: [...results, ...rest] }))
-      .filter(({ content }) => content.length > 0),
+    messages: turns.map(({ role, results, rest }) => ({ role, content: [...results, ...rest] })),
   };
 }
 
@@ -73,24 +78,6 @@ function hasForeignCitation(part: AssistantPart): boolean {
 
 function ownCitations(part: TextPart): readonly JsonObject[] {
   return (writeCitations(part).citations ?? []).filter(isOwnCitation);
-}
-
-function addMessage(turns: Turns, message: Extract<Message, { role: 'user' | 'tool' }>): void {
-  const turn = turnOf(turns, 'user');
-  if (message.role === 'user') append(turn.rest, message.content.flatMap(writeUserPart));
-  else append(turn.results, message.content.map(writeResult));
-}
-
-function addAnswer(turns: Turns, parts: readonly AssistantPart[]): void {
-  const content = parts.flatMap(writeAssistantPart);
-  // An empty turn would separate its neighbours.
-  if (content.length > 0) append(turnOf(turns, 'assistant').rest, content);
-}
-
-/** Otherwise the instruction goes into the user's turn, marked as an instruction. */
-function addSystemMessage(turns: Turns, content: readonly TextPart[], asSystem: boolean): void {
-  if (asSystem) append(turnOf(turns, 'system').rest, content.flatMap(writeText));
-  else append(turnOf(turns, 'user').rest, content.map(markInstruction).flatMap(writeText));
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   asUrlCitation,
   placeSpan,
   readSpan,
+  urlCitation,
   type Citation,
   type UrlCitation,
 } from '../../canonical/citation.ts';
@@ -23,14 +24,7 @@ export function readAnnotation(annotation: unknown): UrlCitation | null {
   )
     return null;
   const { url, title, start_index: start, end_index: end } = annotation;
-  return {
-    type: 'url',
-    url,
-    title: textOrNull(title),
-    citedText: null,
-    span: readSpan(start, end),
-    reference: null,
-  };
+  return urlCitation(url, { title: textOrNull(title), span: readSpan(start, end) });
 }
 
 /** Writes the annotations of a text part. `text`: the whole text. */
