@@ -13,6 +13,9 @@ import type { Credential, CredentialTools } from './credential.ts';
 /** A provider that may do a task in a form of its kind. */
 export type HostQuery = { readonly kind: ChatKindName; readonly wishes: HostWishes };
 
+/** Hosts whose form follows from their kind. Left out: it does not do the task. */
+export type HostsByKind<Host> = Readonly<Partial<Record<ChatKindName, Host>>>;
+
 /** Where a cloud runs a provider's models. null: not configured. */
 export type ProviderPlace = {
   readonly region: string | null;

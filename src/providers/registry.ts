@@ -21,15 +21,6 @@ import { serper } from './serper/index.ts';
 import { tavily } from './tavily/index.ts';
 import { vertex } from './vertex/index.ts';
 
-export { embedInSandbox } from './sandbox/embed.ts';
-export { sandboxFormatOf, speakInSandbox } from './sandbox/speak.ts';
-export { moderateInSandbox } from './sandbox/moderate.ts';
-export { rankInSandbox } from './sandbox/rank.ts';
-export { transcribeInSandbox } from './sandbox/transcribe.ts';
-export { sandboxImages } from './sandbox/generate-images.ts';
-export { playCount, playExchange } from './sandbox/play-exchange.ts';
-export { searchSandbox } from './sandbox/search.ts';
-
 export const chatProviderKinds: Readonly<Record<ChatKindName, HttpProviderKind>> = {
   openai,
   'openai-compatible': openaiCompatible,

@@ -3,7 +3,7 @@
 import type { FailedReply } from '../../canonical/make-failure.ts';
 import { readVendorError } from '../../formats/error-message.ts';
 import { upstreamFormats } from '../../formats/registry.ts';
-import { playExchange } from '../../providers/registry.ts';
+import { playExchange } from '../../providers/sandbox/play-exchange.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import { withFetchedImages } from './fetched-images.ts';
 import { failedCall, type FailedCall } from '../calling/failed-call.ts';

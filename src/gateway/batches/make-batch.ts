@@ -48,7 +48,7 @@ export type AskedBatch = {
   /** null: without an Idempotency-Key. */
   readonly name: RequestName | null;
   /** May throw ApiError, which refuses the batch. */
-  readonly lines: AsyncIterable<AskedLine>;
+  readonly lines: AsyncIterable<AskedLine> | Iterable<AskedLine>;
   /** How long after its creation its results are kept. */
   readonly keptForMs: number;
 };

@@ -1,5 +1,4 @@
-// Reads the lines of a batch in both forms. Each throws ApiError `invalid_request` for a line of another
-// form, which names it.
+// Reads the lines of a batch from a file.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { BatchLineSchema } from '../../domain/batches/batch-request.ts';
 import { type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
@@ -17,7 +16,7 @@ const lineBytesMax = batchLineBytesMax + 4_096;
 /** Bounded, because reading empty lines takes time, too. */
 const emptyLinesMax = 1_000;
 
-/** Lines of JSON. Empty ones are left out. */
+/** Lines of JSON. Empty ones are left out. Throws ApiError `invalid_request`, which names the line. */
 export async function* linesOfFile(
   pieces: AsyncIterable<Buffer>,
   endpoint: string,
@@ -49,10 +48,3 @@ export async function* linesOfFile(
 }
 
 type LineOfFile = { readonly custom_id: string; readonly url: string; readonly body: JsonObject };
-type LineOfRequest = { readonly custom_id: string; readonly params: JsonObject };
-
-export async function* linesOfRequest(
-  requests: readonly LineOfRequest[],
-): AsyncGenerator<AskedLine> {
-  for (const { custom_id: customId, params: body } of requests) yield { customId, body };
-}

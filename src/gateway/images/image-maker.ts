@@ -16,7 +16,7 @@ import type {
   ImageJobFailed,
   ImageJobResult,
 } from '../../providers/image-provider.ts';
-import { sandboxImages } from '../../providers/registry.ts';
+import { sandboxImages } from '../../providers/sandbox/generate-images.ts';
 import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
 import { withOwner, withoutSecrets } from '../calling/failure-message.ts';
 import { blamesRequest } from '../calling/retry-policy.ts';

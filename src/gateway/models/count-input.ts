@@ -11,7 +11,7 @@ import { messages } from '../../formats/messages/index.ts';
 import { abortAfter } from '../../lib/clock.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
-import { playCount } from '../../providers/registry.ts';
+import { playCount } from '../../providers/sandbox/play-exchange.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import { checkPermission, findModel } from '../admission/permitted-model.ts';
 import { toApiError, withoutProvider } from '../calling/failure-message.ts';

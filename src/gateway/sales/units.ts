@@ -114,7 +114,7 @@ type UnitsOffer = {
   readonly deliver: (held: HeldRequest) => Promise<Delivery>;
 } & Pick<Offer, 'hasRun' | 'firstCall'>;
 
-type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
+export type UnitsAsked = Pick<Sale, 'modelId' | 'provider' | 'route' | 'headers' | 'body'> & {
   /** For traces. */
   readonly prompt: () => string;
   /** Tokens that it will probably use of its key's limit a minute; left out: none. */

@@ -2,7 +2,8 @@
 // these, test keys through the sandbox.
 import type { Config } from '../../config/schema.ts';
 import { isSearchKind } from '../../terms/provider-kind.ts';
-import { searchProviderKinds, searchSandbox } from '../../providers/registry.ts';
+import { searchProviderKinds } from '../../providers/registry.ts';
+import { searchSandbox } from '../../providers/sandbox/search.ts';
 import type { Mode } from '../../terms/mode.ts';
 import type { PriceFactor } from '../../domain/catalog/price.ts';
 import type { SearchPrice } from '../../domain/catalog/search-price.ts';

@@ -8,7 +8,7 @@ import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { EmbeddingHost, EmbeddingJob } from '../../providers/embeddings/host.ts';
 import { resultBytesMax } from '../../providers/batches/shared.ts';
 import { cut, type Vector } from '../../providers/embeddings/vectors.ts';
-import { embedInSandbox } from '../../providers/registry.ts';
+import { embedInSandbox } from '../../providers/sandbox/embed.ts';
 import type { Gateway } from '../gateway.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import type { Called, Calling, TaskRoute } from './task-sale.ts';

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { moderates, readModerations } from '../../providers/moderations/index.ts';
-import { moderateInSandbox } from '../../providers/registry.ts';
+import { moderateInSandbox } from '../../providers/sandbox/moderate.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { sendTask } from './task-call.ts';
 import { inputToken, sizeBy } from './task-price.ts';

@@ -7,7 +7,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import type { Ranked } from '../../providers/rerank/host.ts';
 import { readRanking, rerankHostOf } from '../../providers/rerank/index.ts';
-import { rankInSandbox } from '../../providers/registry.ts';
+import { rankInSandbox } from '../../providers/sandbox/rank.ts';
 import { sendTask } from './task-call.ts';
 import { inputToken, sizeBy } from './task-price.ts';
 import { taskEndpoint } from './task-sale.ts';

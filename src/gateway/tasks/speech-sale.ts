@@ -8,7 +8,7 @@ import { brokenStream } from '../../formats/stream-progress.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
-import { sandboxFormatOf, speakInSandbox } from '../../providers/registry.ts';
+import { sandboxFormatOf, speakInSandbox } from '../../providers/sandbox/speak.ts';
 import type { SpeechHost, SpeechPiece } from '../../providers/speech/host.ts';
 import { speechHostOf } from '../../providers/speech/index.ts';
 import { speechFormats } from '../../terms/speech.ts';

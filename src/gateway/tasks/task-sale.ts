@@ -40,7 +40,7 @@ import {
   type Count,
   type Size,
 } from './task-price.ts';
-import { saleOfUnits, writeFailure, type Delivery } from '../sales/units.ts';
+import { saleOfUnits, writeFailure, type Delivery, type UnitsAsked } from '../sales/units.ts';
 import type { HostQuery } from '../../providers/provider.ts';
 
 export type TaskRoute<Host> = Callable & { readonly chosen: ChosenRoute; readonly host: Host };
@@ -86,13 +86,7 @@ type TaskAnswer =
   | Pick<Delivery & { kind: 'delivered' }, 'body' | 'contentType'>
   | { readonly lastFrame: (costUsd: number) => string };
 
-type Measured = {
-  /** For traces. */
-  readonly prompt: () => string;
-  /** Tokens that it will probably use of its key's limit a minute. */
-  readonly tokens: number;
-  /** As in `Estimate`. */
-  readonly answerBytes?: number;
+type Measured = Pick<UnitsAsked, 'prompt' | 'tokens' | 'answerBytes'> & {
   readonly sizeAs: (isByUnit: boolean) => Size;
 };
 

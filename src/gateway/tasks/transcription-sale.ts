@@ -16,7 +16,7 @@ import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { Upload } from '../../lib/upload.ts';
-import { transcribeInSandbox } from '../../providers/registry.ts';
+import { transcribeInSandbox } from '../../providers/sandbox/transcribe.ts';
 import {
   type Lack,
   readTranscript,

@@ -1,6 +1,6 @@
 // Which host makes embeddings in which form.
 import { atAzure } from '../azure/path.ts';
-import type { HostQuery } from '../provider.ts';
+import type { HostQuery, HostsByKind } from '../provider.ts';
 import { bedrockHost } from './bedrock.ts';
 import { cohere } from './cohere.ts';
 import { gemini, vertexContent, vertexPredict } from './gemini.ts';
@@ -13,24 +13,12 @@ export function embeddingHostOf({
   upstreamModel,
   wishes,
 }: HostQuery & { readonly upstreamModel: string }): EmbeddingHost | null {
-  switch (kind) {
-    case 'openai':
-      return openAi;
-    case 'azure':
-      return azure;
-    case 'openai-compatible':
-      return openAiForm(wishes.embeddings ?? {});
-    case 'cohere':
-      return cohere;
-    case 'google':
-      return gemini;
-    case 'vertex':
-      return upstreamModel.startsWith('gemini-embedding-2') ? vertexContent : vertexPredict;
-    case 'bedrock':
-      return bedrockHost(upstreamModel);
-    case 'anthropic':
-      return null;
-  }
+  if (kind === 'openai-compatible') return openAiForm(wishes.embeddings ?? {});
+  if (kind === 'bedrock') return bedrockHost(upstreamModel);
+  if (kind === 'vertex')
+    return upstreamModel.startsWith('gemini-embedding-2') ? vertexContent : vertexPredict;
+  return hosts[kind] ?? null;
 }
 
 const azure = { ...openAi, write: atAzure(openAi.write, () => 'embeddings') };
+const hosts: HostsByKind<EmbeddingHost> = { openai: openAi, azure, cohere, google: gemini };

@@ -1,6 +1,6 @@
 // Which host makes speech in which form.
 import { atAzure } from '../azure/path.ts';
-import type { HostQuery } from '../provider.ts';
+import type { HostQuery, HostsByKind } from '../provider.ts';
 import { deepgram } from './deepgram.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { gemini, vertex } from './gemini.ts';
@@ -11,23 +11,10 @@ import { xai } from './xai.ts';
 
 /** Returns null when it makes none. */
 export function speechHostOf({ kind, wishes: { speech: wishes } }: HostQuery): SpeechHost | null {
-  switch (kind) {
-    case 'openai':
-      return openAi;
-    case 'azure':
-      return azure;
-    case 'openai-compatible':
-      if (typeof wishes === 'string') return { mistral, xai, elevenlabs, deepgram }[wishes];
-      return wishes ? openAiForm(wishes.formats) : openAi;
-    case 'google':
-      return gemini;
-    case 'vertex':
-      return vertex;
-    case 'bedrock':
-    case 'cohere':
-    case 'anthropic':
-      return null;
-  }
+  if (kind !== 'openai-compatible') return hosts[kind] ?? null;
+  if (typeof wishes === 'string') return { mistral, xai, elevenlabs, deepgram }[wishes];
+  return wishes ? openAiForm(wishes.formats) : openAi;
 }
 
 const azure = { ...openAi, write: atAzure(openAi.write, () => 'audio/speech') };
+const hosts: HostsByKind<SpeechHost> = { openai: openAi, azure, google: gemini, vertex };

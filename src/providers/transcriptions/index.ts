@@ -3,7 +3,7 @@
 import { type JsonObject, objectsOf } from '../../lib/json.ts';
 import type { TranscriptionWishes } from '../../terms/host-wishes.ts';
 import { atAzure } from '../azure/path.ts';
-import type { HostQuery } from '../provider.ts';
+import type { HostQuery, HostsByKind } from '../provider.ts';
 import { cohere } from './cohere.ts';
 import { deepgram } from './deepgram.ts';
 import { elevenlabs } from './elevenlabs.ts';
@@ -17,29 +17,16 @@ export function transcriptionHostOf({
   upstreamModel,
   wishes: { transcription: wishes = {} },
 }: HostQuery & { readonly upstreamModel: string }): TranscriptionHost | null {
-  switch (kind) {
-    case 'openai':
-    case 'openai-compatible':
-      if (wishes === 'deepgram') return deepgram(upstreamModel);
-      return typeof wishes === 'string'
-        ? { xai, elevenlabs }[wishes]
-        : openAiForm(wishes, kind === 'openai');
-    case 'azure':
-      return azure;
-    case 'google':
-      return gemini;
-    case 'vertex':
-      return vertex;
-    case 'cohere':
-      return cohere;
-    case 'bedrock':
-    case 'anthropic':
-      return null;
-  }
+  if (kind !== 'openai' && kind !== 'openai-compatible') return hosts[kind] ?? null;
+  if (wishes === 'deepgram') return deepgram(upstreamModel);
+  return typeof wishes === 'string'
+    ? { xai, elevenlabs }[wishes]
+    : openAiForm(wishes, kind === 'openai');
 }
 
 const openAi = openAiForm({}, true);
 const azure = { ...openAi, write: atAzure(openAi.write, ({ task }) => `audio/${task}`) };
+const hosts: HostsByKind<TranscriptionHost> = { azure, google: gemini, vertex, cohere };
 
 /** `isOpenAi`: it counts nothing beside the text of a translation. Others may not know `verbose_json`. */
 function openAiForm(wishes: TranscriptionWishes, isOpenAi: boolean): TranscriptionHost {

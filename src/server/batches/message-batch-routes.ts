@@ -2,7 +2,6 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import type { Batch, Counts } from '../../domain/batches/batch-store.ts';
 import { MessageBatchRequestSchema } from '../../domain/batches/batch-request.ts';
-import { linesOfRequest } from '../../gateway/batches/read-lines.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { dayMs } from '../../lib/utc-time.ts';
@@ -32,7 +31,7 @@ export function messageBatchRoutes(context: ServerContext): readonly Route[] {
       endpoint: batchPaths.anthropic[0],
       fileId: null,
       metadata: null,
-      lines: linesOfRequest(requests),
+      lines: requests.map(({ custom_id: customId, params: body }) => ({ customId, body })),
       keptForMs: keptDays * dayMs,
     }),
     write: (batch, counts, request) => writeBatch(batch, counts, baseUrlOf(publicUrl, request)),
