@@ -155,9 +155,6 @@ export async function startServing(
   return { url: urlOf(server), gateway, metrics, use, stop };
 }
 
-/** How long a balance that was read is reported. */
-const balanceMs = 1_000;
-
 function createGateway(
   { config, secrets, log, clock }: ServingOptions,
   { database, runs, shared, metrics }: Stores & { readonly metrics: Registry },
@@ -168,7 +165,7 @@ function createGateway(
   // For answers that cost nothing but report the balance. Another process may have changed it.
   const balances = new RecentReads<LedgerId, Balance>({
     read: (ledgerId) => readBalance(database.read, ledgerId),
-    keptForMs: balanceMs,
+    keptForMs: 1_000,
     clock,
   });
   const noteEnd = (command: Command) =>

@@ -14,6 +14,12 @@ import type {
 import type { ImageBytes } from '../lib/image.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { JsonObject } from '../lib/json.ts';
+import type {
+  UpstreamCall,
+  UpstreamProvider,
+  UpstreamReply,
+  UpstreamTimeouts,
+} from './upstream-call.ts';
 
 export type ImageProviderKind = {
   /** `one`: always one image a call, whatever `count` is. */
@@ -72,44 +78,22 @@ export type ImageJobFailed = {
 export type ImageConnection = { readonly provider: ImageProvider; readonly http: ImageHttp };
 
 /** A provider as configured. */
-export type ImageProvider = {
-  readonly name: string;
-  readonly baseUrl: string;
+export type ImageProvider = UpstreamProvider & {
   /** null: it needs no key. */
   readonly apiKey: string | null;
-  readonly timeouts: {
-    readonly connect_ms: number;
-    readonly first_byte_ms: number;
-    readonly idle_ms: number;
-    readonly total_ms: number;
-  };
+  readonly timeouts: UpstreamTimeouts;
 };
 
 /** Sends one request. Never follows redirects. The provider's timeouts apply to each call. */
 export type ImageHttp = {
-  readonly send: (call: ImageCall) => Promise<ImageReply>;
+  readonly send: (call: ImageCall) => Promise<UpstreamReply<false>>;
   /** Returns the events of a stream. They throw UpstreamBroken. */
   readonly open: (call: ImageCall) => Promise<AsyncIterable<JsonObject> | FailedReply>;
 };
 
-export type ImageCall = {
+export type ImageCall = Omit<
+  UpstreamCall,
+  'provider' | 'service' | 'stream' | 'timeouts' | 'trace'
+> & {
   readonly provider: ImageProvider;
-  readonly method: 'GET' | 'POST';
-  /**
-   * Another origin, which the provider itself named: `https://api.eu.bfl.ai`. Default: the
-   * provider's base URL.
-   */
-  readonly origin?: string;
-  /** Relative to the base URL or the origin. */
-  readonly path: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** A function's pieces are sent one by one. */
-  readonly body: string | (() => AsyncIterable<Buffer>) | null;
-  /** The body of the answer: the parsed value, or the bytes as a Buffer. */
-  readonly answer: 'json' | 'bytes';
-  readonly answerBytesMax: number;
-  readonly signal: AbortSignal;
 };
-
-export type ImageReply = { readonly kind: 'answer'; readonly body: unknown } | FailedReply;

@@ -26,6 +26,15 @@ export type ProviderPlace = {
 /** Returns the headers that have the key, where a vendor's own form has it elsewhere than its kind. */
 export type KeyHeaders = (apiKey: string) => Readonly<Record<string, string>>;
 
+/** Where a call for a task goes. */
+export type TaskAddress = {
+  readonly path: string;
+  /** The path is the whole path, not below the base URL's. */
+  readonly isAtOrigin?: boolean;
+  /** The headers that have the key. Left out: those of its kind. */
+  readonly keyHeaders?: KeyHeaders;
+};
+
 /** How a written request is sent. */
 export type SentAs = {
   readonly format: UpstreamFormatName;

@@ -4,6 +4,7 @@ import type { UpstreamFailure } from '../canonical/event.ts';
 import type { SearchKindName } from '../terms/provider-kind.ts';
 import type { FoundPage } from '../terms/search-source.ts';
 import { isObject } from '../lib/json.ts';
+import type { UpstreamCall } from './upstream-call.ts';
 
 export type SearchProviderKind = {
   readonly kind: SearchKindName;
@@ -23,15 +24,7 @@ export type SearchProviderKind = {
 /** One page of results: `count` results after `page` earlier pages of the same size. */
 export type SearchPage = { readonly query: string; readonly count: number; readonly page: number };
 
-type SearchCall = {
-  readonly method: 'GET' | 'POST';
-  /** Relative to the base URL, with the query string. */
-  readonly path: string;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON; null for GET. */
-  readonly body: string | null;
-};
+type SearchCall = Required<Pick<UpstreamCall, 'method' | 'path' | 'headers' | 'body'>>;
 
 export type ReadSearch =
   /** `hasMore`: the next page is worth a call. */

@@ -15,25 +15,6 @@ async function indexesInside(places: readonly Place[]): Promise<number[]> {
 
 const owner = ['one'];
 
-test('a request that leaves the queue is never let in, and those behind it move up', async () => {
-  const room = new BodyRoom(100, new TestClock());
-  const [first, large, small] = [80, 90, 20].map((bytes) => room.enter(owner, bytes));
-  large!.leave();
-  assert.equal(await first!.admitted, true);
-  assert.equal(await large!.admitted, false);
-  assert.equal(await small!.admitted, true);
-  assert.equal(room.bytes, 100);
-});
-
-test('a body that is shorter than expected makes room for the next', async () => {
-  const room = new BodyRoom(100, new TestClock());
-  const places = [100, 50].map((bytes) => room.enter(owner, bytes));
-  places[0]!.keep(50);
-  assert.deepEqual(await indexesInside(places), [0, 1]);
-  places[0]!.keep(70);
-  assert.equal(room.bytes, 100, 'it never grows');
-});
-
 const steps = fc.array(
   fc.oneof(
     fc.record({ enter: fc.integer({ min: 1, max: 150 }) }),
@@ -108,22 +89,6 @@ function arrivingIn(room: BodyRoom) {
   };
   return { refused, begin };
 }
-
-test('arriving bodies share a limit, and announced bytes that were not sent do not count', () => {
-  const room = new BodyRoom(100, new TestClock());
-  const { begin, refused } = arrivingIn(room);
-  const one = begin('one', ownersOf('a'));
-  begin('silent', ownersOf('b'));
-  one.take(60);
-  one.take(40);
-  assert.deepEqual([room.bytes, refused], [100, []]);
-  one.leave();
-  one.leave();
-  assert.equal(room.bytes, 0);
-  const large = begin('large', ownersOf('a'));
-  large.take(5_000);
-  assert.deepEqual([room.bytes, refused], [5_000, []], 'a single body may exceed the limit');
-});
 
 test('stalled uploads of one client give way to the small bodies of others', () => {
   for (const [what, stalling] of Object.entries({

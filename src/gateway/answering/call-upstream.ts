@@ -10,7 +10,7 @@ import { failedCall, type FailedCall } from '../calling/failed-call.ts';
 import type { Called } from '../stages.ts';
 import { readPassed } from '../calling/read-reply.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { AnswerTo, UpstreamReply } from '../calling/upstream-call.ts';
+import type { AnswerTo, UpstreamReply } from '../../providers/upstream-call.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 
 type Answered = Exclude<UpstreamReply, FailedReply>;

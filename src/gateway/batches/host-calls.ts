@@ -7,7 +7,7 @@ import { hourMs } from '../../lib/utc-time.ts';
 import type { BatchHost, HostCalls } from '../../providers/batches/host.ts';
 import type { ForwardableHeaders } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
-import type { UpstreamCall, UpstreamReply } from '../calling/upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from '../../providers/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
 

@@ -4,7 +4,7 @@ import { untilAborted } from '../../lib/until-aborted.ts';
 import { CredentialError } from '../../providers/credential.ts';
 import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import { stopped, unsent } from './failure.ts';
-import type { UpstreamCall } from './upstream-call.ts';
+import type { UpstreamCall } from '../../providers/upstream-call.ts';
 
 /**
  * Returns the call with the credential's headers, or the failure when there are none. Nothing was

@@ -13,7 +13,7 @@ import { planBody, readBody, type AnswerHead } from './read-reply.ts';
 import { ChunkQueue } from './chunks.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { failureOf, isOurs, overdue, silent, stopped, unanswered } from './failure.ts';
-import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from '../../providers/upstream-call.ts';
 
 type Controller = Dispatcher.DispatchController;
 type ExchangeOptions = {

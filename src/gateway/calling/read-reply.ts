@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../lib/json.ts';
 import { makeFailure, refusedOne } from '../../canonical/make-failure.ts';
 import { first, readRetryAfterSeconds, type AnswerHeaders } from '../../lib/retry-after.ts';
 import type { PassedLine } from '../request.ts';
-import type { UpstreamCall, UpstreamReply } from './upstream-call.ts';
+import type { UpstreamCall, UpstreamReply } from '../../providers/upstream-call.ts';
 
 export type AnswerHead = {
   readonly status: number;

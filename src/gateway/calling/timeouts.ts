@@ -1,7 +1,7 @@
 // The timeouts of a call: the model's own override its provider's.
 import type { Model } from '../../domain/catalog/model.ts';
 import { silenceDefaultsMs, type ProviderTimeouts } from '../../config/timeouts.ts';
-import type { UpstreamTimeouts } from './upstream-call.ts';
+import type { UpstreamTimeouts } from '../../providers/upstream-call.ts';
 
 /**
  * Returns the timeouts of a call. By default a whole answer may use all of its time: one that is

@@ -14,7 +14,11 @@ import type { FailedReply } from '../../canonical/make-failure.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { createUpstreams } from './upstreams.ts';
 import type { Upstreams } from './upstreams.ts';
-import type { UpstreamCall, UpstreamReply, UpstreamTimeouts } from './upstream-call.ts';
+import type {
+  UpstreamCall,
+  UpstreamReply,
+  UpstreamTimeouts,
+} from '../../providers/upstream-call.ts';
 
 const timeouts: UpstreamTimeouts = {
   connect_ms: 5_000,

@@ -15,7 +15,7 @@ import type {
   UpstreamProvider,
   UpstreamReply,
   UpstreamTimeouts,
-} from './upstream-call.ts';
+} from '../../providers/upstream-call.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
 export type Upstreams = ReturnType<typeof createUpstreams>;

@@ -21,7 +21,7 @@ import type { Upstreams } from '../calling/upstreams.ts';
 import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { Secret } from '../../lib/secrets.ts';
 import { createEndUsers } from './end-users.ts';
-import type { UpstreamProvider } from '../calling/upstream-call.ts';
+import type { UpstreamProvider } from '../../providers/upstream-call.ts';
 
 type ProviderEntry = Config['providers'][string];
 
@@ -49,8 +49,7 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly pricing: Pick<ProviderEntry, 'kind' | 'tool_prices'>;
 };
 
-export type ConnectedImageProvider = ImageProvider &
-  Pick<UpstreamProvider, 'ownKeyId'> & { readonly kind: ImageProviderKind };
+export type ConnectedImageProvider = ImageProvider & { readonly kind: ImageProviderKind };
 
 export type ConnectedProviders = ReturnType<typeof connectProviders>;
 

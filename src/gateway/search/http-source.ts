@@ -10,7 +10,7 @@ import { wordedFailure } from '../../providers/worded-failure.ts';
 import { withoutProvider } from '../calling/failure-message.ts';
 import { makeFailure, type FailedReply } from '../../canonical/make-failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
-import type { UpstreamProvider, UpstreamTimeouts } from '../calling/upstream-call.ts';
+import type { UpstreamProvider, UpstreamTimeouts } from '../../providers/upstream-call.ts';
 
 export type SearchProvider = UpstreamProvider & {
   readonly kind: SearchProviderKind;

@@ -8,21 +8,16 @@ import { readVendorError } from '../../formats/error-message.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
-import type { KeyHeaders } from '../../providers/provider.ts';
+import type { TaskAddress } from '../../providers/provider.ts';
 import { wordedFailure } from '../../providers/worded-failure.ts';
 import type { ChosenRoute } from '../routing/route.ts';
 import { withoutSecrets } from '../calling/failure-message.ts';
 import { timeoutsFor } from '../calling/timeouts.ts';
-import type { UpstreamReply } from '../calling/upstream-call.ts';
+import type { UpstreamReply } from '../../providers/upstream-call.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
-export type TaskCall = {
-  readonly path: string;
-  /** The path is the whole path, not below the base URL's. */
-  readonly isAtOrigin?: boolean;
-  /** The headers that have the key. Left out: those of its kind. */
-  readonly keyHeaders?: KeyHeaders;
-} & ({ readonly body: JsonObject } | { readonly sized: SizedBody });
+export type TaskCall = TaskAddress &
+  ({ readonly body: JsonObject } | { readonly sized: SizedBody });
 
 export type Sending = {
   readonly upstreams: Upstreams;

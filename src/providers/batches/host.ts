@@ -2,6 +2,7 @@
 // `custom_id`, which is `<mark>_<line>`.
 import type { JsonObject } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
+import type { UpstreamCall } from '../upstream-call.ts';
 
 /** Calls of the host. They throw UpstreamBroken. An empty answer, or `null`, is an empty object. */
 export type HostCalls = {
@@ -92,11 +93,7 @@ type WrittenLine = {
 };
 
 /** A path and, where that is not the provider's address, its origin, and who signs for it. */
-export type BatchAddress = {
-  readonly path: string;
-  readonly origin?: string | undefined;
-  readonly service?: 's3';
-};
+export type BatchAddress = Pick<UpstreamCall, 'path' | 'origin' | 'service'>;
 
 export type BatchHost = {
   /** Returns where a call goes. Left out: its path is below the provider's address. */

@@ -16,7 +16,6 @@ import type {
   ImageJobFailed,
   ImageJobResult,
   ImageProviderKind,
-  ImageReply,
 } from '../image-provider.ts';
 import { readPollingAddress, readResultAddress, type ProviderAddress } from './hosts.ts';
 import { readState } from './state.ts';
@@ -80,7 +79,7 @@ async function draw(task: ImageTask): Promise<ImageJobResult> {
   return fetchResult(task, result);
 }
 
-function submit({ job, connection: { provider, http }, signal }: ImageTask): Promise<ImageReply> {
+function submit({ job, connection: { provider, http }, signal }: ImageTask) {
   const { upstreamModel, prompt, size, images, outputFormat } = job;
   const inputs = images.map(({ bytes }, index) => [
     index === 0 ? 'input_image' : `input_image_${index + 1}`,
@@ -88,16 +87,14 @@ function submit({ job, connection: { provider, http }, signal }: ImageTask): Pro
   ]);
   return http.send({
     provider,
-    method: 'POST',
     path: `/${encodeURIComponent(upstreamModel)}`,
-    headers: { 'content-type': 'application/json', ...keyHeader('x-key', provider.apiKey) },
+    headers: keyHeader('x-key', provider.apiKey),
     body: JSON.stringify({
       prompt,
       ...size,
       output_format: outputFormat ?? 'png',
       ...Object.fromEntries(inputs),
     }),
-    answer: 'json',
     answerBytesMax: stateBytesMax,
     signal,
   });
@@ -119,7 +116,6 @@ async function pollUntilReady(task: ImageTask, address: ProviderAddress): Promis
       ...address,
       headers,
       body: null,
-      answer: 'json',
       answerBytesMax: stateBytesMax,
       signal,
     });

@@ -2,7 +2,7 @@
 // Pure: the gateway does the HTTP.
 import type { EmbeddingEncoding, EmbeddingInput, EmbeddingPurpose } from '../../terms/embedding.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import type { ProviderPlace } from '../provider.ts';
+import type { ProviderPlace, TaskAddress } from '../provider.ts';
 import type { Vector } from './vectors.ts';
 
 export type EmbeddingJob = {
@@ -17,11 +17,6 @@ export type EmbeddingJob = {
   readonly encoding: EmbeddingEncoding;
   /** A digest of the end user; null: none is named. */
   readonly user: string | null;
-};
-
-type EmbeddingCall = {
-  readonly path: string;
-  readonly body: JsonObject;
 };
 
 export type Embedded = {
@@ -43,7 +38,7 @@ export type EmbeddingHost = {
   readonly takesTokens: boolean;
   /** Fields of our API that it has no word for. */
   readonly ignores: readonly ('input_type' | 'user')[];
-  readonly write: (job: EmbeddingJob) => EmbeddingCall;
+  readonly write: (job: EmbeddingJob) => TaskAddress & { readonly body: JsonObject };
   /** Returns null for an answer that is none. It may have too few vectors. */
   readonly read: (answer: JsonObject, job: EmbeddingJob) => Embedded | null;
 };

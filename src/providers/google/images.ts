@@ -19,14 +19,9 @@ export const googleImages: ImageProviderKind = {
   generate: async (job, { provider, http }) => {
     const reply = await http.send({
       provider,
-      method: 'POST',
       path: `/v1beta/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
-      headers: {
-        'content-type': 'application/json',
-        ...keyHeader('x-goog-api-key', provider.apiKey),
-      },
+      headers: keyHeader('x-goog-api-key', provider.apiKey),
       body: JSON.stringify(writeBody(job)),
-      answer: 'json',
       // A thinking model sends its drafts too.
       answerBytesMax: 2 * imageAnswerBytesMax,
       signal: job.signal,

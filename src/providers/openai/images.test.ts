@@ -167,7 +167,7 @@ describe('failures', () => {
     upstream.on(generations, answerJson({ data: [entry(png)] }));
     const bounds: number[] = [];
     const send: typeof connection.http.send = (call) => {
-      bounds.push(call.answerBytesMax);
+      bounds.push(call.answerBytesMax!);
       return connection.http.send(call);
     };
     await openaiImages.generate(jobFor({ count: 10 }), {

@@ -96,7 +96,7 @@ function fieldsOf({ upstreamModel, prompt, count, size, quality, outputFormat }:
 function writeGeneration(fields: Fields): Written {
   return {
     path: '/images/generations',
-    headers: { 'content-type': 'application/json' },
+    headers: {},
     body: JSON.stringify(fields),
   };
 }
@@ -129,12 +129,10 @@ function restOf(
 ) {
   return {
     provider,
-    method: 'POST',
     headers: { ...headers, ...bearer(provider.apiKey) },
-    answer: 'json',
     answerBytesMax: Math.min(count * imageAnswerBytesMax, answerBytesMax),
     signal,
-  } as const;
+  };
 }
 
 /** Reads the stream of one image. Reading ends with the image, so later events cannot lose it. */

@@ -1,5 +1,6 @@
 // The interface of a host of models that rank documents. Pure: the gateway does the HTTP.
 import type { JsonObject } from '../../lib/json.ts';
+import type { TaskAddress } from '../provider.ts';
 
 type RerankJob = {
   readonly upstreamModel: string;
@@ -23,9 +24,5 @@ export type Ranking = {
 export type RerankHost = {
   /** Fields of our API that it has no word for. */
   readonly ignores: readonly 'max_tokens_per_doc'[];
-  readonly write: (job: RerankJob) => {
-    readonly path: string;
-    readonly isAtOrigin?: boolean;
-    readonly body: JsonObject;
-  };
+  readonly write: (job: RerankJob) => TaskAddress & { readonly body: JsonObject };
 };

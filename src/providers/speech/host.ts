@@ -3,7 +3,7 @@
 import type { TokenCounts } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { SpeechFormat } from '../../terms/speech.ts';
-import type { KeyHeaders, ProviderPlace } from '../provider.ts';
+import type { ProviderPlace, TaskAddress } from '../provider.ts';
 
 export type SpeechJob = {
   readonly upstreamModel: string;
@@ -18,10 +18,7 @@ export type SpeechJob = {
   readonly isByTokens: boolean;
 };
 
-type SpeechCall = {
-  readonly path: string;
-  /** The headers that have the key. Left out: those of its kind. */
-  readonly keyHeaders?: KeyHeaders;
+type SpeechCall = TaskAddress & {
   readonly body: JsonObject;
   /** `bytes`: the audio itself. `events`: server-sent events with pieces of it. */
   readonly answer: 'bytes' | 'events' | 'json';

@@ -4,7 +4,7 @@ import { readTokenCount, readTokenCounts, type TokenCounts } from '../../canonic
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { FormField } from '../../lib/multipart.ts';
 import type { TranscriptionTask } from '../../terms/transcription.ts';
-import type { KeyHeaders, ProviderPlace } from '../provider.ts';
+import type { ProviderPlace, TaskAddress } from '../provider.ts';
 
 /** `json` has the text; the others have segments too. */
 type HostFormat = 'json' | 'verbose_json' | 'diarized_json';
@@ -23,10 +23,7 @@ export type TranscriptionJob = {
   readonly outputTokensMax: number | null;
 };
 
-type TranscriptionCall = {
-  readonly path: string;
-  /** The headers that have the key. Left out: those of its kind. */
-  readonly keyHeaders?: KeyHeaders;
+type TranscriptionCall = TaskAddress & {
   /**
    * Fields of a form with the file, JSON before and behind the file in base64, or the file alone.
    */

@@ -1,7 +1,7 @@
 // Types of a request to an upstream and its reply.
-import type { FailedReply } from '../../canonical/make-failure.ts';
-import type { TraceContext } from '../../lib/trace-context.ts';
-import type { Credential } from '../../providers/credential.ts';
+import type { FailedReply } from '../canonical/make-failure.ts';
+import type { TraceContext } from '../lib/trace-context.ts';
+import type { Credential } from './credential.ts';
 
 /**
  * Named as in the configuration, accurate to about a second: one coarse timer checks all exchanges.
