@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { loadYaml } from '../../../tests/support/config-file.ts';
+import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
 import * as local from '../../../tests/support/upstream.ts';
 import type { SearchAnswer } from './web-searcher.ts';
@@ -15,7 +16,8 @@ type Logged = { readonly level: string; readonly provider: string; readonly reas
 type Started = {
   readonly upstream: local.LocalUpstream;
   readonly logged: readonly Logged[];
-  readonly search: (num?: number, query?: string) => Promise<SearchAnswer>;
+  readonly search: (num?: number, query?: string, signal?: AbortSignal) => Promise<SearchAnswer>;
+  readonly record: RequestRecord;
   readonly clock: TestClock;
 };
 
@@ -50,11 +52,13 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   const health = healthAt(clock.nowMs);
   const { live } = connectSearch({ config, upstreams, health, clock });
   const about = { path: '', listeners: [health, logFailures(log)], onError: assert.ifError };
+  const record = new RequestRecord('req_1', about);
   return {
     upstream,
     logged,
-    search: (num = 10, query = 'cats & dogs') =>
-      live!.search({ record: new RequestRecord('req_1', about), query, num }, signals),
+    search: (num = 10, query = 'cats & dogs', signal = never) =>
+      live!.search({ record, query, num }, { running: signal, waiting: signal }),
+    record,
     clock,
   };
 }
@@ -443,6 +447,69 @@ test('a refused key puts a provider out of use at once, and it is asked only whe
     upstream.requests.map(({ path }) => path),
     ['/brave/web/search', '/exa/search', '/exa/search', '/brave/web/search'],
   );
+});
+
+const [first, second] = ['/brave/web/search', '/exa/search'] as const;
+
+test('the next provider is asked after any failure; when all fail, what may pass is reported', async (t) => {
+  for (const [one, other, reported] of [
+    [503, 401, 503],
+    [400, 503, 503],
+    [422, 400, 422],
+    [429, 402, 429],
+  ] as const) {
+    const { upstream, search, record } = await start(t, ['brave', 'exa']);
+    upstream.on(first, local.answerStatus(one));
+    upstream.on(second, local.answerStatus(other));
+    assert.equal(failureOf(await search()).status, reported);
+    const tried = record.fields.tries!.map(({ provider, status }) => [provider, status]);
+    assert.deepEqual(tried, [
+      ['brave', one],
+      ['exa', other],
+    ]);
+  }
+});
+
+test('a provider that hangs leaves the next one time within the limit, which covers both', async (t) => {
+  const { upstream, search, clock, logged } = await start(t, ['brave', 'exa']);
+  upstream.on(first, local.hang);
+  upstream.on(second, local.answerJson(protocols['exa']!.empty), local.hang);
+  const searching = search();
+  await upstream.request(0);
+  await clock.advance(searchMs / 2 - 1);
+  assert.deepEqual(logged, []);
+  await clock.advance(1);
+  assert.deepEqual(resultsOf(await searching), []);
+  const hanging = search();
+  await upstream.request(2);
+  await clock.advance(searchMs / 2);
+  await upstream.request(3);
+  await clock.advance(searchMs / 2 - 1);
+  assert.ok(await isPending(hanging));
+  await clock.advance(1);
+  assert.equal(failureOf(await hanging).kind, 'timeout');
+});
+
+test('a client that leaves ends its search at once; neither that nor a refused query counts against a provider', async (t) => {
+  const { upstream, search, logged } = await start(t, ['brave', 'exa']);
+  upstream.on(
+    first,
+    local.hang,
+    local.hang,
+    ...[400, 422, 400].map((status) => local.answerStatus(status)),
+  );
+  upstream.on(second, local.answerJson(protocols['exa']!.empty));
+  for (const calls of [1, 2]) {
+    const leaving = new AbortController();
+    const searching = search(10, 'cats', leaving.signal);
+    await upstream.request(calls - 1);
+    leaving.abort();
+    failureOf(await searching);
+    assert.deepEqual([upstream.requests.length, logged], [calls, []]);
+  }
+  for (let asked = 0; asked < 3; asked++) resultsOf(await search());
+  const paths = upstream.requests.slice(2).map(({ path }) => path);
+  assert.deepEqual(paths, [first, second, first, second, first, second]);
 });
 
 test('a query of any characters arrives unchanged', async (t) => {
