@@ -15,11 +15,11 @@ import { keyOf, type Handler, type ServerContext } from './context.ts';
 import type { Route } from './route.ts';
 
 export function claudeCodeRoutes(context: ServerContext): readonly Route[] {
-  const telemetry = { auth: 'run', anyBody: true, bodyBytesMax: telemetryBytesMax } as const;
+  const telemetry = { anyBody: true, bodyBytesMax: telemetryBytesMax } as const;
   return [
     { method: 'GET', url: '/api/hello', auth: 'none', handler: getHello },
     { method: 'GET', url: '/api/oauth/usage', auth: 'usage', handler: getSpend(context) },
-    { method: 'POST', url: '/v1/messages/cache_touch', auth: 'run', handler: refuseCacheTouch },
+    { method: 'POST', url: '/v1/messages/cache_touch', handler: refuseCacheTouch },
     { method: 'POST', url: '/v1/metrics', handler: dropTelemetry, ...telemetry },
     { method: 'POST', url: '/v1/logs', handler: dropTelemetry, ...telemetry },
     { method: 'POST', url: '/v1/traces', handler: dropTelemetry, ...telemetry },

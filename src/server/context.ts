@@ -109,24 +109,31 @@ declare module 'fastify' {
     /** The file of a form that is on disk; null: it has none. */
     upload: Upload | null;
   }
-  interface FastifyContextConfig {
-    /** The scope of the required key. `none`: keys are ignored. `optional`: a wrong key is still refused. */
-    auth?: KeyScope | 'optional' | 'none';
-    /** The parameter of the query that may hold the key; only few endpoints have one. */
-    queryKey?: QueryKey;
-    /**
-     * The route runs a model or counts its tokens: it is refused while the process drains or is
-     * overloaded, and a shutdown waits for it.
-     */
-    refusedUnderLoad?: boolean;
-    /** Default: `server.body_limit_bytes`. */
-    bodyBytesMax?: number;
-    /** The body is a form with a large file, and goes to disk. */
-    isUpload?: boolean;
+  interface FastifyContextConfig extends RouteConfig {
     /** The public URL that this route is an alias of; left out when it is none. */
     publicUrl?: string;
   }
 }
+
+/** What the hooks must know of a route. */
+export type RouteConfig = {
+  /**
+   * The scope of the required key; default: `run`. `none`: keys are ignored. `optional`: a wrong key is
+   * still refused.
+   */
+  readonly auth?: KeyScope | 'optional' | 'none';
+  /** The parameter of the query that may hold the key; only few endpoints have one. */
+  readonly queryKey?: QueryKey;
+  /**
+   * The route runs a model or counts its tokens: it is refused while the process drains or is
+   * overloaded, and a shutdown waits for it.
+   */
+  readonly refusedUnderLoad?: boolean;
+  /** Default: `server.body_limit_bytes`. */
+  readonly bodyBytesMax?: number;
+  /** The body is a form with a large file, and goes to disk. */
+  readonly isUpload?: boolean;
+};
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 

@@ -82,7 +82,7 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
     read('/openapi.json', 'none', getPublicDocument(config)),
     read('/openapi-dashboard.json', 'none', getDashboardDocument(config)),
 
-    read('/healthz', 'none', getHealth()),
+    read('/healthz', 'none', getHealth),
     read('/readyz', 'none', getReadiness(context)),
     read('/metrics', 'none', getMetrics(context)),
   ];
@@ -90,10 +90,10 @@ export function routesOf(context: ServerContext, { dashboard, sockets }: Parts):
 
 /** A request that runs a model or counts its tokens, charged or free. */
 function work(url: Url<'POST'>, handler: Handler, options: Partial<Route> = {}): Route {
-  return { method: 'POST', url, auth: 'run', refusedUnderLoad: true, handler, ...options };
+  return { method: 'POST', url, refusedUnderLoad: true, handler, ...options };
 }
 
-function read(url: Url<'GET'>, auth: Route['auth'], handler: Handler): Route {
+function read(url: Url<'GET'>, auth: Route['auth'] & string, handler: Handler): Route {
   return { method: 'GET', url, auth, handler };
 }
 

@@ -14,7 +14,6 @@ import { findFile, idOf, keptDays, listOf, notFound, ownerOf, readQuery } from '
 const metadataMax = 16;
 
 export function batchRoutes(context: ServerContext): readonly Route[] {
-  const auth = 'run';
   const { create, list, get, cancel } = handlersOf(context);
   const handleList: Handler = async (request) => {
     const { limit, after } = readQuery(request, { limitMax: 100 });
@@ -22,10 +21,10 @@ export function batchRoutes(context: ServerContext): readonly Route[] {
     return listOf(data, hasMore);
   };
   return [
-    { method: 'POST', url: '/v1/batches', auth, refusedUnderLoad: true, handler: create },
-    { method: 'GET', url: '/v1/batches', auth, handler: handleList },
-    { method: 'GET', url: '/v1/batches/:id', auth, handler: get },
-    { method: 'POST', url: '/v1/batches/:id/cancel', auth, anyBody: true, handler: cancel },
+    { method: 'POST', url: '/v1/batches', refusedUnderLoad: true, handler: create },
+    { method: 'GET', url: '/v1/batches', handler: handleList },
+    { method: 'GET', url: '/v1/batches/:id', handler: get },
+    { method: 'POST', url: '/v1/batches/:id/cancel', anyBody: true, handler: cancel },
   ];
 }
 

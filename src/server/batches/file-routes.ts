@@ -23,21 +23,19 @@ import {
 const formBytesMax = 64 * 1024;
 
 export function fileRoutes(context: ServerContext): readonly Route[] {
-  const auth = 'run';
   return [
     {
       method: 'POST',
       url: '/v1/files',
-      auth,
       refusedUnderLoad: true,
       isUpload: true,
       bodyBytesMax: batchFileBytesMax + formBytesMax,
       handler: createFile(context),
     },
-    { method: 'GET', url: '/v1/files', auth, handler: listFiles(context) },
-    { method: 'GET', url: '/v1/files/:id', auth, handler: getFile(context) },
-    { method: 'GET', url: '/v1/files/:id/content', auth, handler: getContent(context) },
-    { method: 'DELETE', url: '/v1/files/:id', auth, handler: deleteFile(context) },
+    { method: 'GET', url: '/v1/files', handler: listFiles(context) },
+    { method: 'GET', url: '/v1/files/:id', handler: getFile(context) },
+    { method: 'GET', url: '/v1/files/:id/content', handler: getContent(context) },
+    { method: 'DELETE', url: '/v1/files/:id', handler: deleteFile(context) },
   ];
 }
 

@@ -20,7 +20,6 @@ type Asked = {
 };
 
 export function messageBatchRoutes(context: ServerContext): readonly Route[] {
-  const auth = 'run';
   const { store } = context.batches.parts;
   const { public_url: publicUrl } = context.gateway.config.server;
   const { create, find, list, get, cancel } = batchHandlers(context, {
@@ -59,12 +58,12 @@ export function messageBatchRoutes(context: ServerContext): readonly Route[] {
   const all = '/v1/messages/batches';
   const one = `${all}/:id`;
   return [
-    { method: 'POST', url: all, auth, refusedUnderLoad: true, handler: create },
-    { method: 'GET', url: all, auth, handler: handleList },
-    { method: 'GET', url: one, auth, handler: get },
-    { method: 'GET', url: `${one}/results`, auth, handler: getResults },
-    { method: 'POST', url: `${one}/cancel`, auth, anyBody: true, handler: cancel },
-    { method: 'DELETE', url: one, auth, handler: remove },
+    { method: 'POST', url: all, refusedUnderLoad: true, handler: create },
+    { method: 'GET', url: all, handler: handleList },
+    { method: 'GET', url: one, handler: get },
+    { method: 'GET', url: `${one}/results`, handler: getResults },
+    { method: 'POST', url: `${one}/cancel`, anyBody: true, handler: cancel },
+    { method: 'DELETE', url: one, handler: remove },
   ];
 }
 
