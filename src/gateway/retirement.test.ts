@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseItem } from 'structured-headers';
 import fc from '../../tests/support/property.ts';
-import { retirementHeaders } from './retirement-headers.ts';
+import { retirementHeaders } from './retirement.ts';
 
 const time = fc.option(fc.integer({ min: 0, max: Date.UTC(9999, 0) / 1_000 }));
 const url = 'https://llm.example.com/notices?model=old#dates';

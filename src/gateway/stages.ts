@@ -6,12 +6,11 @@ import type { RequestName } from '../domain/idempotency/request-name.ts';
 import type { Prompt } from '../domain/telemetry/content.ts';
 import type { AnswerReader } from '../formats/format.ts';
 import type { JsonObject } from '../lib/json.ts';
-import type { ModelCall, ModelTerms } from './charging/model-call.ts';
+import type { CalledModel, ModelCall } from './charging/model-call.ts';
 import type { Running, Offer } from './charging/offer.ts';
 import type { Client, Headers } from './client.ts';
 import type { Gateway } from './gateway.ts';
 import type { Caller, IncomingRequest } from './request.ts';
-import type { ModelRequest } from './routing/write-request.ts';
 
 /** Reads and checks a request, and finds its routes. Throws ApiError 400 or 404. */
 export type Endpoint = (gateway: Gateway, incoming: IncomingRequest) => Sale;
@@ -87,10 +86,7 @@ export type Accepted = {
 export type HeldRequest = Accepted & { readonly running: Running };
 
 /** A model request whose worst case is held. */
-export type Held = HeldRequest & {
-  readonly asked: ModelRequest;
-  readonly terms: ModelTerms;
-};
+export type Held = HeldRequest & Pick<CalledModel, 'asked' | 'plan' | 'granted'>;
 
 /** One call of a route. A request may need several. */
 export type Called = Held & { readonly call: ModelCall };

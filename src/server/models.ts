@@ -8,7 +8,7 @@ import {
   type Viewer,
 } from '../domain/catalog/listing.ts';
 import { nearestModelId } from '../domain/catalog/nearest-model.ts';
-import { modelEnded } from '../gateway/retirement-headers.ts';
+import { modelEnded } from '../gateway/retirement.ts';
 import { modelNotFound } from '../gateway/routing/route.ts';
 import { shownSearchPrices } from '../gateway/search/search-prices.ts';
 import { listPricePpm } from '../domain/catalog/price.ts';

@@ -22,7 +22,7 @@ const called = {
   caller: { requestId: 'req_1' },
   call: { attempt: { route: { format: 'chat' }, written: { isTranslated: false } } },
   asked: { format: chat, model: { id: 'm' }, request, estimate: { likely: 1 } },
-  terms: { granted: { wanted: { estimate: { most: 1, audio: { most: 0 } } } } },
+  granted: { wanted: { estimate: { most: 1, audio: { most: 0 } } } },
 } as unknown as Called;
 
 async function failureOf(chunks: AsyncIterable<Uint8Array>): Promise<UpstreamBroken['failure']> {

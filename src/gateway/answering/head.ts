@@ -37,7 +37,7 @@ export function emptyContextOf({
   gateway,
   caller,
   asked,
-}: Failing & { readonly asked: Pick<ModelRequest, 'model' | 'request'> }): AnswerContext {
+}: Answering & { readonly asked: Pick<ModelRequest, 'model' | 'request'> }): AnswerContext {
   const nowSeconds = () => Math.floor(gateway.clock.nowMs() / 1_000);
   return {
     requestId: caller.requestId.slice('req_'.length),
@@ -49,12 +49,12 @@ export function emptyContextOf({
   };
 }
 
-type Failing = {
+type Answering = {
   readonly gateway: Pick<Gateway, 'clock' | 'config'>;
   readonly caller: Pick<Caller, 'requestId'>;
 };
 
-export function errorContextOf({ gateway, caller }: Failing): ErrorContext {
+export function errorContextOf({ gateway, caller }: Answering): ErrorContext {
   return { requestId: caller.requestId, publicUrl: gateway.config.server.public_url };
 }
 
@@ -90,9 +90,8 @@ export function routeHeaders({ gateway, asked, running, call }: Called): Record<
 }
 
 /** Headers about the answer. They are stored with it. */
-export function answerHeaders({ gateway, asked, terms, call }: Called): Record<string, string> {
+export function answerHeaders({ gateway, asked, granted, call }: Called): Record<string, string> {
   const { format } = asked;
-  const { granted } = terms;
   const { written } = call.attempt;
   const headers: Record<string, string> = {};
   const emulated = namesInWordsOf(format.fieldNames, emulatedFields(written.emulated));

@@ -152,7 +152,7 @@ export class ToolTurns {
    * called none, it has called functions of the client too, or it may not be asked again.
    */
   end({ content, usage, outputBytes, stop }: Turn): readonly ToolCallPart[] {
-    const { terms, call } = this.#first;
+    const { granted, call } = this.#first;
     const { model, estimate } = this.current.asked;
     const total = this.#totalWith(usage, outputBytes);
     const calls = content.filter(this.isOwn);
@@ -165,7 +165,7 @@ export class ToolTurns {
       stop?.reason === 'stop-sequence' ||
       this.#isLeft ||
       this.#turns >= callsMax ||
-      total.outputTokens >= terms.granted.maxOutputTokens ||
+      total.outputTokens >= granted.maxOutputTokens ||
       estimate.upper + found * resultTokensMax > model.contextTokens;
     if (isLast) return [];
     this.usage = total;
@@ -296,9 +296,9 @@ export class ToolTurns {
    * that follows, also by a model that goes on calling though it may not.
    */
   get #heldInputTokens(): number {
-    const { asked, call, terms } = this.#first;
+    const { asked, call, granted } = this.#first;
     return inputTokensWithTools(call.attempt.tools, {
-      promptTokens: terms.granted.wanted.inputTokensUpper + this.usage!.outputTokens,
+      promptTokens: granted.wanted.inputTokensUpper + this.usage!.outputTokens,
       contextTokens: asked.model.contextTokens,
     });
   }
@@ -308,7 +308,7 @@ export class ToolTurns {
     const { current } = this;
     const { route, tools } = current.call.attempt;
     const turns = [...this.#messages];
-    const outputTokens = this.#first.terms.granted.maxOutputTokens - this.usage!.outputTokens;
+    const outputTokens = this.#first.granted.maxOutputTokens - this.usage!.outputTokens;
     const estimate = withText(this.#first.asked.estimate, estimateInputTokens(turns));
     const asked = { ...current.asked, turns, estimate };
     const written = writeUpstreamRequest(asked, { route, tools, outputTokens });

@@ -93,22 +93,22 @@ class ModelCalls<Answer> {
    * limits of credentials, nothing runs between the look and the call: else several would test it.
    */
   #first(): Attempt | Promise<Attempt> {
-    const { plan, granted } = this.#held.terms;
+    const { plan, granted } = this.#held;
     const first = plan.begin(granted);
     const found = this.#firstAvailable(first);
     return found instanceof Promise ? found.then((attempt) => attempt ?? first) : (found ?? first);
   }
 
   #nextAvailable(): Attempt | null | Promise<Attempt | null> {
-    const { plan, granted } = this.#held.terms;
+    const { plan, granted } = this.#held;
     return this.#firstAvailable(plan.next(granted));
   }
 
   /** Returns the attempt, or the first one behind it that may be made. */
   #firstAvailable(attempt: Attempt | null): Attempt | null | Promise<Attempt | null> {
-    const { gateway, asked, terms } = this.#held;
+    const { gateway, asked, plan, granted } = this.#held;
     const { health } = gateway.hosts.routing;
-    for (let next = attempt; next; next = terms.plan.next(terms.granted)) {
+    for (let next = attempt; next; next = plan.next(granted)) {
       const { isSandbox, name: route, provider } = next.route;
       if (isSandbox) return next;
       if (!health.isAvailable(route)) continue;

@@ -34,7 +34,7 @@ import { Output } from './output.ts';
 export async function streamAnswer(held: Held): Promise<Outcome> {
   const output = new Output(held, held.asked.format);
   held.running.run.whenClosed(output.close);
-  const growth = new HoldGrowth(held.running.hold, held.terms.granted);
+  const growth = new HoldGrowth(held.running.hold, held.granted);
   const last = await callModel(held, (called, noteFirstByte) =>
     callAndRelay({ called, output, growth, noteFirstByte }),
   );
@@ -135,14 +135,14 @@ function brokenOff({ called, pipe, output }: Relay, failure: UpstreamFailure): F
  */
 async function copyFrames(relayed: Relay): Promise<UpstreamFailure | null> {
   const { called, frames, pipe, growth } = relayed;
-  const { gateway, running, terms } = called;
+  const { gateway, running } = called;
   const { unseen } = called.call;
   const { run } = running;
   const { clock } = gateway;
   let stopReading: CancelTimer | null = null;
   try {
     for await (const text of frames) {
-      if (pipe.progress.isCut && !terms.granted.wanted.isInputUnknown)
+      if (pipe.progress.isCut && !called.granted.wanted.isInputUnknown)
         stopReading ??= clock.after(readOnMs, () => run.stop());
       const outputBytes = pipe.progress.output.bytes;
       if (text !== '' || outputBytes > 0 || pipe.progress.isOpening !== undefined) unseen.begin();

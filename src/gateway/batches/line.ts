@@ -58,7 +58,7 @@ export function requestOf(
 }
 
 /** The most that a line can cost, and its call of a model as it would be made; null: it makes none. */
-export type LineEstimate = {
+type LineEstimate = {
   readonly modelId: string;
   readonly heldMicros: Micros;
   readonly likelyMicros: Micros;
@@ -96,7 +96,7 @@ export function estimate(
  * has no such API, its price is not known, or the line asks for what only a live call has: an account's
  * own key, a service tier, hosted tools, or media that the gateway must fetch.
  */
-export function batchRouteOf({ firstCall }: LineEstimate): PassedTo | null {
+export function batchRouteOf(firstCall: FirstCall | null): PassedTo | null {
   if (!firstCall || firstCall.tools || firstCall.price.allowed?.tier) return null;
   const { name, upstreamModel, format, provider, batchModel } = firstCall.route;
   if (name.ownKeyId !== undefined || !batchPrice(firstCall.price)) return null;

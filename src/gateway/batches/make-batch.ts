@@ -23,14 +23,7 @@ import { reserveFor } from '../charging/open-hold.ts';
 import { type Gateway, snapshotOf } from '../gateway.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { RequestRecord } from '../request-record.ts';
-import {
-  batchRouteOf,
-  erroredText,
-  estimate,
-  type LineContext,
-  type LineEstimate,
-  requestOf,
-} from './line.ts';
+import { batchRouteOf, erroredText, estimate, type LineContext, requestOf } from './line.ts';
 import { SentGroups } from './sent-groups.ts';
 import type { BatchParts } from './parts.ts';
 
@@ -249,16 +242,17 @@ function newLine(
       );
     const line = { customId, requestId, text, outcome: null };
     const live = snapshotOf(gateway);
-    const ownQueue = estimate(live, endpoints[endpoint]!, incoming);
-    const to = batchRouteOf(ownQueue);
-    if (!to) return { ...line, ...costsOf(ownQueue), sentId: null };
+    const { firstCall, modelId, ...costs } = estimate(live, endpoints[endpoint]!, incoming);
+    const to = batchRouteOf(firstCall);
+    if (!to) return { ...line, ...costs, sentId: null };
     const passed = { route: to.route, answer: null };
     // Its alias may lead to another model before it has its answer.
-    const named = { ...body, model: ownQueue.modelId };
-    const estimated = estimate(live, endpoints[endpoint]!, { ...incoming, body: named, passed });
+    const named = { ...body, model: modelId };
+    const asPassed = { ...incoming, body: named, passed };
+    const { heldMicros, likelyMicros } = estimate(live, endpoints[endpoint]!, asPassed);
     // The sandbox has no batch API: our queue runs these lines, at the price of one.
     const sentId = key.mode === 'test' ? null : groups.groupFor(to, Buffer.byteLength(text));
-    return { ...line, text: JSON.stringify(named), ...costsOf(estimated), sentId };
+    return { ...line, text: JSON.stringify(named), heldMicros, likelyMicros, sentId };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const publicUrl = gateway.config.server.public_url;
@@ -266,10 +260,6 @@ function newLine(
     const none = { heldMicros: zeroMicros, likelyMicros: zeroMicros };
     return { customId, requestId, ...none, text, outcome: 'errored', sentId: null };
   }
-}
-
-function costsOf({ heldMicros, likelyMicros }: LineEstimate) {
-  return { heldMicros, likelyMicros };
 }
 
 /**

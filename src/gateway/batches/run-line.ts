@@ -234,6 +234,6 @@ function atBatchPrice(
   endpoint: Endpoint,
   incoming: IncomingRequest,
 ): IncomingRequest {
-  const to = batchRouteOf(estimate(gateway, endpoint, incoming));
+  const to = batchRouteOf(estimate(gateway, endpoint, incoming).firstCall);
   return to ? { ...incoming, passed: { route: to.route, answer: null } } : incoming;
 }

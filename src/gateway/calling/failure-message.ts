@@ -6,7 +6,7 @@ import type { VendorError } from '../../canonical/vendor-error.ts';
 import { isObject } from '../../lib/json.ts';
 import { withoutOwnKey } from '../../terms/own-key.ts';
 import { hasEnded } from '../../terms/retirement.ts';
-import { modelEnded, type EndingModel } from '../retirement-headers.ts';
+import { modelEnded, type EndingModel } from '../retirement.ts';
 import { isCredentialRefused } from './retry-policy.ts';
 import type { RouteName } from './shared-health.ts';
 

@@ -55,8 +55,7 @@ export function billOf(
 }
 
 export function soldBy(called: Called, ended: Ended) {
-  const { terms, call } = called;
-  const { plan, granted } = terms;
+  const { plan, granted, call } = called;
   // The cache key names the primary route, and a fallback may have left out more of the request.
   const isFallback = plan.beginsWithFallback || call.attempt.route !== plan.firstRoute;
   const isWhole =
@@ -68,17 +67,14 @@ export function soldBy(called: Called, ended: Ended) {
   return { ...billOf(called, ended), kind: 'sold', isWhole } as const;
 }
 
-/** A failed call, and what had arrived of its answer. */
-type Failed = Pick<FailedCall, 'failure' | 'requestSent' | 'hasStreamed' | 'isWhole' | 'progress'>;
-
 /** Returns what nobody pays of a failed call, and whether the account could cause it. */
-export function lossOf(called: Called, failed: Failed) {
+export function lossOf(called: Called, failed: FailedCall) {
   const lossMicros = billedFor(called, failed);
   return { lossMicros, isCausedByAccount: isCausedByAccount(called, failed) };
 }
 
 /** Returns what the host takes for a request that its rules forbid. An account's own key pays it itself. */
-export function feeFor({ call: { attempt } }: Called, { failure }: Failed): Micros {
+export function feeFor({ call: { attempt } }: Called, { failure }: FailedCall): Micros {
   const { name, provider } = attempt.route;
   const isOurs = failure.isForbidden && name.ownKeyId === undefined;
   return micros(isOurs ? (provider.wishes.forbiddenFeeMicros ?? 0) : 0);
@@ -89,9 +85,9 @@ export function feeFor({ call: { attempt } }: Called, { failure }: Failed): Micr
  * takes a fee for, or by asking for so much output that writing it takes longer than the answer may
  * take, or costs more than it has.
  */
-function isCausedByAccount(called: Called, failed: Failed): boolean {
+function isCausedByAccount(called: Called, failed: FailedCall): boolean {
   const { failure } = failed;
-  const { granted } = called.terms;
+  const { granted } = called;
   if (failure.isUnaffordable || feeFor(called, failed) > 0) return true;
   if (!failure.isOverdue) return failure.isCausedByAccount ?? false;
   return mayOutlast(granted.wanted, granted.maxOutputTokens);
@@ -101,7 +97,7 @@ function isCausedByAccount(called: Called, failed: Failed): boolean {
  * Returns what the provider bills for a failed call: by its final count, else by the use so far.
  * Returns what a refusal costs when the call has probably not run.
  */
-function billedFor(called: Called, failed: Failed): Micros {
+function billedFor(called: Called, failed: FailedCall): Micros {
   const { failure, progress, hasStreamed = false } = failed;
   const { usage: reported, output, searches: searchesSoFar = 0 } = progress;
   const hasWritten =
@@ -122,7 +118,7 @@ function imagesOf({ call: { drawn } }: Called): { readonly images?: ImagesRun } 
   return drawn.images ? { images: drawn.images } : {};
 }
 
-export function failedUse(called: Called, { progress, isWhole = false }: Failed): Used {
+export function failedUse(called: Called, { progress, isWhole = false }: FailedCall): Used {
   return isWhole || progress.isComplete
     ? finalUse(called, { ...progress, outputBytes: progress.output.bytes })
     : useSoFar(called, progress);
@@ -135,7 +131,7 @@ export function failedUse(called: Called, { progress, isWhole = false }: Failed)
  */
 function isBilledWithoutAnswer(
   { running: { run }, call: { attempt } }: Called,
-  { failure, requestSent }: Failed,
+  { failure, requestSent }: FailedCall,
 ): boolean {
   if (!requestSent || attempt.route.isSandbox) return false;
   if (failure.kind === 'connection') return run.waiting.aborted;
@@ -172,10 +168,10 @@ function recordOf(
 }
 
 /** What tells later why the prompt was not read from the host's cache. The sandbox has none. */
-function cacheFactsOf({ asked, terms, call }: Called): Partial<ChargeRecord> {
+function cacheFactsOf({ asked, plan, call }: Called): Partial<ChargeRecord> {
   const { route, written } = call.attempt;
   if (route.isSandbox) return {};
-  const routes = terms.plan.routesBeside(route);
+  const routes = plan.routesBeside(route);
   return {
     conversation: asked.conversation().slice(0, conversationLength),
     cacheMarks: written.cacheMarks,

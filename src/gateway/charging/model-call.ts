@@ -13,12 +13,6 @@ import type { Running } from './offer.ts';
 import type { UnseenOutput } from './unseen-output.ts';
 import type { Granted } from './worst-case.ts';
 
-/** The plan of routes, and the limits that the hold covers. */
-export type ModelTerms = {
-  readonly plan: RoutePlan;
-  readonly granted: Granted;
-};
-
 /** Images of one call, with the price of all of them. */
 export class DrawnImages {
   /** null: none. */
@@ -55,8 +49,10 @@ export type CalledModel = {
     readonly clock: Clock;
   };
   readonly caller: Caller;
-  readonly asked: ModelRequest;
   readonly running: Pick<Running, 'run'>;
-  readonly terms: ModelTerms;
+  readonly asked: ModelRequest;
+  readonly plan: RoutePlan;
+  /** The limits that the hold covers. */
+  readonly granted: Granted;
   readonly call: ModelCall;
 };

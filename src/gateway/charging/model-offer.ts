@@ -40,7 +40,7 @@ function offerOn(selling: Selling, { wanted, maxOutputTokens, refused }: Terms):
   const amountMicros = worstCaseOf(wanted, coveredTokens);
   const { gateway, format, tools, request, passed } = wanted;
   const isReduced = maxOutputTokens < wanted.outputTokens;
-  const granted = { amountMicros, maxOutputTokens, coveredTokens, wanted, isReduced, tools };
+  const granted = { maxOutputTokens, coveredTokens, wanted, isReduced, tools };
   const next = (terms: Partial<Terms>) =>
     offerOn(selling, { wanted, maxOutputTokens, refused: refused + 1, ...terms });
   return {

@@ -117,7 +117,7 @@ const vendorPromptTokens = 3_000;
  * input. A document or a provider's search can fill the model's context; after a tool of
  * ours, the model reads what it gave and its own output again.
  */
-export function usageMaxOf({ asked, terms: { granted }, call: { attempt } }: Called): UsageMax {
+export function usageMaxOf({ asked, granted, call: { attempt } }: Called): UsageMax {
   const { model, request } = asked;
   const { choices, prompts = 1 } = request;
   const contextTokens = model.contextTokens * prompts;

@@ -26,9 +26,7 @@ export type HoldRequest = ModelRequest &
 
 /** The hold of a request, and what the request may use under it. */
 export type Granted = Allowance & {
-  /** The first hold. */
-  readonly amountMicros: Micros;
-  /** The output tokens that it covers: all, or a stream's first slice. */
+  /** The output tokens that the first hold covers: all, or a stream's first slice. */
   readonly coveredTokens: number;
   /** The worst case: a stream's hold grows by it. */
   readonly wanted: HoldRequest;

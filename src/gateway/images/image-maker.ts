@@ -23,7 +23,7 @@ import { blamesRequest } from '../calling/retry-policy.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { ConnectedImageProvider } from '../routing/providers.ts';
 import { readJsonEvents } from '../calling/read-events.ts';
-import { modelEnded } from '../retirement-headers.ts';
+import { modelEnded } from '../retirement.ts';
 import { modelNotFound } from '../routing/route.ts';
 import type { Hosts } from '../routing/routing.ts';
 import { costOfMade, type MadeCost, type Making } from './made-cost.ts';

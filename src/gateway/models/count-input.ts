@@ -22,7 +22,7 @@ import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { requestHeaders, writeNames } from '../headers.ts';
 import type { RequestRecord } from '../request-record.ts';
-import { retirementHeaders } from '../retirement-headers.ts';
+import { retirementHeaders } from '../retirement.ts';
 import { byTools } from '../routing/candidates.ts';
 import { findTools } from '../routing/own-tools.ts';
 import { findRoutes, type ChosenRoute } from '../routing/route.ts';

@@ -17,7 +17,7 @@ import { refusesChatTools } from '../../formats/openai-models.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { HttpProviderKind } from '../../providers/provider.ts';
 import type { ConnectedProvider, ConnectedProviders } from './providers.ts';
-import { modelEnded } from '../retirement-headers.ts';
+import { modelEnded } from '../retirement.ts';
 import type { RouteName } from '../calling/shared-health.ts';
 import type { PassedLine } from '../request.ts';
 

@@ -4,6 +4,7 @@ import { ApiError } from '../../canonical/errors.ts';
 import { clientFormats } from '../../formats/registry.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
+import { errorContextOf } from '../answering/head.ts';
 import type { Gateway } from '../gateway.ts';
 import { nameUnderKey } from '../admission/admit.ts';
 import type { IncomingRequest } from '../request.ts';
@@ -35,8 +36,7 @@ async function saleOfGone(
   const earlier = name && (await gateway.answers.idempotency.find(name));
   if (!earlier) throw error;
   const body = incoming.body as JsonObject;
-  const { requestId } = incoming.caller;
-  const context = { requestId, publicUrl: gateway.config.server.public_url };
+  const context = errorContextOf({ gateway, caller: incoming.caller });
   return {
     modelId: earlier.modelId ?? String(body.model),
     provider: '',

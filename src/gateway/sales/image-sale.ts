@@ -15,7 +15,7 @@ import type { IncomingRequest } from '../request.ts';
 import type { Endpoint, Sale } from '../stages.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
-import { retirementHeaders } from '../retirement-headers.ts';
+import { retirementHeaders } from '../retirement.ts';
 import { findImageRoutes, makeImages, type ImageRouteChosen } from '../images/image-maker.ts';
 import type { Making } from '../images/made-cost.ts';
 import { saleOfUnits, type Delivery, type UnitsForSale } from './units.ts';

@@ -22,7 +22,7 @@ import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { RoutePlan } from '../routing/plan.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
 import type { ModelRequest } from '../routing/write-request.ts';
-import { retirementHeaders } from '../retirement-headers.ts';
+import { retirementHeaders } from '../retirement.ts';
 import type { Accepted, Endpoint } from '../stages.ts';
 import { estimateInput } from '../models/input-estimate.ts';
 import { promptOnly } from './units.ts';
@@ -173,7 +173,7 @@ function offerAnswer(
   return offerModel(wanted, {
     plan,
     call(running, granted) {
-      const held = { ...accepted, asked, running, terms: { plan, granted } };
+      const held = { ...accepted, asked, running, plan, granted };
       return request.stream ? streamAnswer(held) : sendAnswer(held);
     },
   });

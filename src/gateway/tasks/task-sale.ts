@@ -25,7 +25,7 @@ import type { Headers } from '../client.ts';
 import type { Gateway } from '../gateway.ts';
 import { writeNames } from '../headers.ts';
 import type { Caller, PassedLine } from '../request.ts';
-import { retirementHeaders } from '../retirement-headers.ts';
+import { retirementHeaders } from '../retirement.ts';
 import { orderRoutes } from '../routing/order.ts';
 import { ownKeyTermsOf, priceFactorFor } from '../routing/price-factor.ts';
 import { findRoutes, modelNotFound, passedRoute, type ChosenRoute } from '../routing/route.ts';
