@@ -1,11 +1,10 @@
 // The answers that the gateway writes itself, as schemas. They are closed: a field that is missing
-// here fails the tests.
+// here fails the tests. Each is in the public document by the name that it is exported by.
 import { Type } from 'typebox';
 import { closed, orNull } from '../lib/schema-parts.ts';
 import { priceTiers } from '../canonical/service-tier.ts';
 import { searchToolNames } from '../terms/web-search.ts';
-import { CacheReport } from '../management/contract/usage.ts';
-import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
+import { ErrorFields } from '../formats/error-schema.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const text = Type.String();
@@ -93,7 +92,7 @@ const allPrices = {
   ),
 };
 
-const ChatModelInfo = closed({
+export const ChatModelInfo = closed({
   id: text,
   display_name: text,
   type: Type.Optional(Type.Enum(['embedding', 'rerank', 'moderation', 'speech', 'transcription'])),
@@ -119,7 +118,7 @@ const byTier = Type.Record(Type.String(), Type.Number({ minimum: 0 }));
 
 const noTokenPrice = Type.Number({ description: 'Always 0: images have their own prices.' });
 
-const ImageModelInfo = closed({
+export const ImageModelInfo = closed({
   id: text,
   display_name: text,
   type: Type.Literal('image'),
@@ -173,7 +172,7 @@ export const Balance = closed({
   total_tokens_used: count,
 });
 
-const UsageRecord = closed({
+export const UsageRecord = closed({
   created_at: time,
   model: Type.String({ description: 'Its name.' }),
   model_id: text,
@@ -395,37 +394,3 @@ export const Spend = closed({
 });
 
 export const StripeReceipt = closed({ received: Type.Literal(true) });
-
-/** The names of shapes in the public document. */
-export const answerSchemas = {
-  ErrorDetails,
-  ErrorFields,
-  ModelEntry,
-  ModelList,
-  ChatModelInfo,
-  ImageModelInfo,
-  ModelInfoList,
-  Balance,
-  UsageRecord,
-  UsagePage,
-  CacheReport,
-  TokenCount,
-  InputCount,
-  Embeddings,
-  GeminiModel,
-  GeminiModelList,
-  GeminiEmbedding,
-  GeminiEmbeddings,
-  SpeechEvent,
-  Ranking,
-  Moderations,
-  Transcription,
-  TranscriptionEvent,
-  GeneratedImages,
-  SearchResults,
-  Health,
-  Readiness,
-  StripeReceipt,
-  Hello,
-  Spend,
-};

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../canonical/errors.ts';
 import * as chatAnswer from '../formats/chat/answer-schema.ts';
 import * as chat from '../formats/chat/schema.ts';
 import { CompletionEventSchema, CompletionSchema } from '../formats/chat/completions-schema.ts';
+import { ErrorDetails, ErrorFields } from '../formats/error-schema.ts';
 import * as geminiAnswer from '../formats/gemini/answer-schema.ts';
 import * as gemini from '../formats/gemini/schema.ts';
 import * as messagesAnswer from '../formats/messages/answer-schema.ts';
@@ -861,7 +862,10 @@ function documentAnswers(): Operation['answers'] {
 
 /** Names of shapes. They are the names of types in generated clients. */
 export const publicSchemas = {
-  ...answers.answerSchemas,
+  ...answers,
+  CacheReport,
+  ErrorDetails,
+  ErrorFields,
   ...batchSchemas,
   ChatRequest: requests.chat,
   ChatMessage: chat.Message,
