@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import test, { after, before } from 'node:test';
 import sharp from 'sharp';
 import { buildConnector } from 'undici';
-import { ByteBudget } from '../../src/domain/images/byte-budget.ts';
+import { ByteBudget } from '../../src/domain/images/fetched-bytes.ts';
 import { FetchedBytes } from '../../src/domain/images/fetched-bytes.ts';
 import { checkedConnector, type OpenConnector } from '../../src/lib/checked-connector.ts';
 import { isPublicAddress } from '../../src/lib/public-hosts.ts';

@@ -1,4 +1,5 @@
-// Shares memory between the images that requests have fetched: a body of three addresses can fetch 50 MB.
+// Limits the images that requests have fetched, in one request and in all together: a body of three
+// addresses can fetch 50 MB.
 import { ApiError } from '../../canonical/errors.ts';
 
 /** The images of one request. */
@@ -8,6 +9,30 @@ export type ImageMemory = {
   /** Call when they are needed no more. */
   readonly leave: () => void;
 };
+
+/** Limits the total bytes of one request's images while they arrive. */
+export class ByteBudget {
+  readonly #bytesMax: number;
+  readonly #memory: Pick<ImageMemory, 'take'>;
+  #bytesTaken = 0;
+
+  constructor(bytesMax: number, memory: Pick<ImageMemory, 'take'>) {
+    this.#bytesMax = bytesMax;
+    this.#memory = memory;
+  }
+
+  /** Returns false when the budget is exceeded. Throws ApiError `overloaded`. */
+  take(bytes: number): boolean {
+    this.#memory.take(bytes);
+    this.#bytesTaken += bytes;
+    return this.#bytesTaken <= this.#bytesMax;
+  }
+
+  /** A clause for the client about the image that exceeded the budget. */
+  get problem(): string {
+    return `makes the images of this request larger than ${this.#bytesMax} bytes together`;
+  }
+}
 
 export class FetchedBytes {
   readonly #bytesMax: number;

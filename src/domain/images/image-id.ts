@@ -33,15 +33,3 @@ export function parseImageId(id: string): ImageIdParts | null {
     ? null
     : { expiresAtSeconds: Number(seconds), mediaType: mediaTypes.get(extension)! };
 }
-
-/**
- * The UTC day on which an image expires, which is also its folder: `20261128`. When the day is
- * over, the whole folder has expired.
- */
-export function dayFolderOf(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString().slice(0, 10).replaceAll('-', '');
-}
-
-export function isDayFolder(name: string): boolean {
-  return /^\d{8}$/.test(name);
-}

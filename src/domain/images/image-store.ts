@@ -2,7 +2,7 @@
 // (s3-store.ts). Long answers under Idempotency-Keys are stored beside them, sealed.
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../lib/clock.ts';
-import type { StoredMediaType } from './image-id.ts';
+import { newImageId, parseImageId, type StoredMediaType } from './image-id.ts';
 
 export type StoredImage = { readonly id: string; readonly expiresAtSeconds: number };
 
@@ -32,3 +32,30 @@ export type ImageStoreOptions = {
   readonly keepSeconds: number;
   readonly clock: Clock;
 };
+
+/**
+ * Where images are, from a store's root: `<day of expiry>/<id>`. When a UTC day is over, its whole folder
+ * has expired.
+ */
+export function imagePlaces({ keepSeconds, clock }: ImageStoreOptions) {
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1_000);
+  return {
+    next(mediaType: StoredMediaType) {
+      const expiresAtSeconds = nowSeconds() + keepSeconds;
+      const id = newImageId({ expiresAtSeconds, mediaType });
+      return { image: { id, expiresAtSeconds }, folder: dayFolderOf(expiresAtSeconds) };
+    },
+    /** Returns null for expired images and invalid ids, so nothing else ever becomes a path. */
+    locate(id: string) {
+      const parts = parseImageId(id);
+      if (parts === null || parts.expiresAtSeconds <= nowSeconds()) return null;
+      return { mediaType: parts.mediaType, place: `${dayFolderOf(parts.expiresAtSeconds)}/${id}` };
+    },
+    /** True for the folder of a day that is over: `20261128`. */
+    isOver: (folder: string) => /^\d{8}$/.test(folder) && folder < dayFolderOf(nowSeconds()),
+  };
+}
+
+function dayFolderOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10).replaceAll('-', '');
+}

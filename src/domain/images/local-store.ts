@@ -4,47 +4,35 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, opendir, readdir, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { dayFolderOf, isDayFolder, newImageId, parseImageId } from './image-id.ts';
-import type { ImageStore, ImageStoreOptions } from './image-store.ts';
+import { imagePlaces, type ImageStore, type ImageStoreOptions } from './image-store.ts';
 
 type LocalStoreOptions = ImageStoreOptions & {
   /** Created with the first image. */
   readonly folder: string;
 };
 
-export function openLocalStore({ folder, keepSeconds, clock }: LocalStoreOptions): ImageStore {
-  const nowSeconds = () => Math.floor(clock.nowMs() / 1_000);
-  /** Returns null for expired images and invalid ids, so nothing else ever becomes a path. */
-  const locate = (id: string) => {
-    const parts = parseImageId(id);
-    if (parts === null || parts.expiresAtSeconds <= nowSeconds()) return null;
-    return {
-      mediaType: parts.mediaType,
-      path: join(folder, dayFolderOf(parts.expiresAtSeconds), id),
-    };
-  };
+export function openLocalStore({ folder, ...options }: LocalStoreOptions): ImageStore {
+  const places = imagePlaces(options);
   return {
     put: async ({ bytes, mediaType }) => {
-      const expiresAtSeconds = nowSeconds() + keepSeconds;
-      const id = newImageId({ expiresAtSeconds, mediaType });
-      await writeWhole(join(folder, dayFolderOf(expiresAtSeconds)), id, bytes);
-      return { id, expiresAtSeconds };
+      const { image, folder: day } = places.next(mediaType);
+      await writeWhole(join(folder, day), image.id, bytes);
+      return image;
     },
     find: async (id) => {
-      const location = locate(id);
-      const found = location && (await unlessMissing(stat(location.path)));
-      return found ? { mediaType: location.mediaType, sizeBytes: found.size } : null;
+      const found = places.locate(id);
+      const file = found && (await unlessMissing(stat(join(folder, found.place))));
+      return file ? { mediaType: found.mediaType, sizeBytes: file.size } : null;
     },
     read: async (id, range) => {
-      const location = locate(id);
-      if (!location) return null;
-      const stream = createReadStream(location.path, range ?? {});
+      const found = places.locate(id);
+      if (!found) return null;
+      const stream = createReadStream(join(folder, found.place), range ?? {});
       return (await unlessMissing(once(stream, 'open'))) ? stream : null;
     },
     removeExpired: async (signal) => {
-      const today = dayFolderOf(nowSeconds());
       const days = (await unlessMissing(readdir(folder))) ?? [];
-      for (const day of days.filter((name) => isDayFolder(name) && name < today))
+      for (const day of days.filter((name) => places.isOver(name)))
         await removeDay(join(folder, day), signal);
     },
     close: async () => {},

@@ -7,9 +7,8 @@ import {
   type ImageBytes,
   type ImageReading,
 } from '../../lib/image.ts';
-import { ByteBudget } from './byte-budget.ts';
 import { isDataUrl, readDataUrl } from './data-url.ts';
-import type { ImageMemory } from './fetched-bytes.ts';
+import { ByteBudget, type ImageMemory } from './fetched-bytes.ts';
 import type { SafeFetch } from './safe-fetch.ts';
 
 /**

@@ -2,8 +2,13 @@
 // of expiry>/<id>`. Only keys in our own format are ever read or removed.
 import type { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
-import { dayFolderOf, isDayFolder, newImageId, parseImageId } from './image-id.ts';
-import type { ByteRange, ImageStore, ImageStoreOptions } from './image-store.ts';
+import { parseImageId } from './image-id.ts';
+import {
+  imagePlaces,
+  type ByteRange,
+  type ImageStore,
+  type ImageStoreOptions,
+} from './image-store.ts';
 import { openBucket, type Bucket, type BucketRequests } from './s3-requests.ts';
 
 type S3StoreOptions = ImageStoreOptions & {
@@ -13,54 +18,37 @@ type S3StoreOptions = ImageStoreOptions & {
   readonly connect?: buildConnector.connector;
 };
 
-export function openS3Store({
-  bucket,
-  prefix,
-  connect,
-  keepSeconds,
-  clock,
-}: S3StoreOptions): ImageStore {
-  const requests = openBucket(bucket, { clock, connect });
-  const nowSeconds = () => Math.floor(clock.nowMs() / 1_000);
-  /** Returns null for expired images and invalid ids. */
-  const locate = (id: string) => {
-    const parts = parseImageId(id);
-    if (parts === null || parts.expiresAtSeconds <= nowSeconds()) return null;
-    return {
-      mediaType: parts.mediaType,
-      key: `${prefix}${dayFolderOf(parts.expiresAtSeconds)}/${id}`,
-    };
-  };
+export function openS3Store({ bucket, prefix, connect, ...options }: S3StoreOptions): ImageStore {
+  const requests = openBucket(bucket, { clock: options.clock, connect });
+  const places = imagePlaces(options);
   return {
     put: async ({ bytes, mediaType }) => {
-      const expiresAtSeconds = nowSeconds() + keepSeconds;
-      const id = newImageId({ expiresAtSeconds, mediaType });
-      const key = `${prefix}${dayFolderOf(expiresAtSeconds)}/${id}`;
+      const { image, folder } = places.next(mediaType);
+      const key = `${prefix}${folder}/${image.id}`;
       const headers = { 'content-type': mediaType, 'content-length': String(bytes.length) };
       await requests.sendForText({ method: 'PUT', key, headers, body: bytes });
-      return { id, expiresAtSeconds };
+      return image;
     },
     find: async (id) => {
-      const location = locate(id);
-      if (!location) return null;
+      const found = places.locate(id);
+      if (!found) return null;
       const { status, headers, body } = await requests.send({
         method: 'HEAD',
-        key: location.key,
+        key: prefix + found.place,
         expected: [404],
       });
       await body.dump();
       return status === 404
         ? null
-        : { mediaType: location.mediaType, sizeBytes: Number(headers['content-length']) };
+        : { mediaType: found.mediaType, sizeBytes: Number(headers['content-length']) };
     },
     read: async (id, range) => {
-      const location = locate(id);
-      return location && readObject(requests, location.key, range);
+      const found = places.locate(id);
+      return found && readObject(requests, prefix + found.place, range);
     },
     removeExpired: async (signal) => {
-      const today = dayFolderOf(nowSeconds());
-      for (const day of await listDays(requests, prefix)) {
-        if (day < today) await removeDay(requests, `${prefix}${day}/`, signal);
+      for (const day of await listFolders(requests, prefix)) {
+        if (places.isOver(day)) await removeDay(requests, `${prefix}${day}/`, signal);
       }
     },
     close: () => requests.close(),
@@ -90,16 +78,15 @@ async function readObject(
 }
 
 /**
- * Returns the days among the first thousand folders below the prefix. We have only a few more
- * folders than days of an image's lifetime.
+ * Returns the first thousand folders below the prefix. We have only a few more folders than days of an
+ * image's lifetime.
  */
-async function listDays(requests: BucketRequests, prefix: string): Promise<string[]> {
+async function listFolders(requests: BucketRequests, prefix: string): Promise<string[]> {
   const query = { 'list-type': '2', delimiter: '/', ...(prefix !== '' && { prefix }) };
   const listing = await requests.sendForText({ method: 'GET', key: '', query });
-  const folders = [...listing.matchAll(/<CommonPrefixes>\s*<Prefix>([^<]*)<\/Prefix>/g)].map(
-    ([, folder]) => folder!,
+  return [...listing.matchAll(/<CommonPrefixes>\s*<Prefix>([^<]*)<\/Prefix>/g)].map(([, folder]) =>
+    folder!.slice(0, -1).split('/').at(-1)!,
   );
-  return folders.map((folder) => folder.slice(0, -1).split('/').at(-1)!).filter(isDayFolder);
 }
 
 /**

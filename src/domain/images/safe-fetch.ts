@@ -17,7 +17,7 @@ import {
 import { Pieces } from '../../lib/pieces.ts';
 import { publicHosts, type FindAddresses } from '../../lib/public-hosts.ts';
 import type { Resolve } from '../../lib/resolve-name.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { ByteBudget } from './fetched-bytes.ts';
 
 /** Throws ApiError `overloaded`. */
 export type SafeFetch = (url: string, limits: FetchLimits) => Promise<ImageReading>;
