@@ -1,6 +1,7 @@
 // Checks of `models` that a schema cannot express. Checks that need the built-in catalogue run when
 // the two are merged.
 import { formatsOfKind, isChatKind, type ProviderKindName } from '../terms/provider-kind.ts';
+import { searchModelId } from '../terms/web-search.ts';
 import type { FieldPath } from './config-error.ts';
 import { checkDecimals } from './decimals.ts';
 import type { FaultAt, FieldValues } from './field-values.ts';
@@ -19,6 +20,21 @@ export function checkModels({ fields, faultAt }: FieldValues): void {
     checkDay(faultAt, entry.created, ['models', id, 'created']);
     checkPrices(faultAt, entry, ['models', id, 'prices']);
     checkDecimals(faultAt, entry.tool_prices ?? {}, ['models', id, 'tool_prices'], ofCalls);
+  }
+}
+
+/**
+ * Throws ConfigError for a model or alias named like the web search: allowing or pricing one would
+ * also affect the other.
+ */
+export function checkReservedNames({ fields, faultAt }: FieldValues): void {
+  for (const section of ['models', 'image_models', 'aliases'] as const) {
+    if (!Object.hasOwn(fields[section], searchModelId)) continue;
+    throw faultAt([section, searchModelId], {
+      problem:
+        'is what `POST /v1/web-search` is called in the lists of models of keys and in price multipliers, so no model can have it',
+      remedy: 'Choose another id: a name means one thing.',
+    });
   }
 }
 

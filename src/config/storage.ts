@@ -1,8 +1,9 @@
 // Resolves where generated images are stored: the data folder, or a bucket with settings from the
-// usual AWS variables.
+// usual AWS variables. And how long charges are kept, and where the files of removed days go.
+import { resolve } from 'node:path';
 import { awsHost } from '../lib/aws-host.ts';
 import type { Environment, FieldValues } from './field-values.ts';
-import type { ConfigFile, StorageConfig } from './schema.ts';
+import type { ConfigFile, RetentionConfig, StorageConfig } from './schema.ts';
 import { webAddressProblem } from './web-address.ts';
 
 type StorageEntry = ConfigFile['storage'];
@@ -99,5 +100,19 @@ function missing(
   throw faultAt(['storage', field], {
     problem: `is required with \`kind: s3\`: ${what}`,
     remedy: 'Write it, or `kind: local` to keep images in the data folder.',
+  });
+}
+
+/** Throws ConfigError when charges shall be removed without an export. */
+export function resolveRetention(
+  { fields, faultAt }: FieldValues,
+  cwd: string,
+): RetentionConfig | null {
+  const { charges_days: chargesDays, export_folder: folder } = fields.retention;
+  if (chargesDays === null) return null;
+  if (folder !== null) return { charges_days: chargesDays, export_folder: resolve(cwd, folder) };
+  throw faultAt(['retention', 'export_folder'], {
+    problem: 'is missing: charges are removed only after their export to a file',
+    remedy: 'Write the folder for the files, or leave `charges_days` out to keep all charges.',
   });
 }
