@@ -1,42 +1,31 @@
 // The sandbox's host for Chat Completions, and for requests in Cohere's dialect of it. It also continues
 // prompts, all in one: what it answers, in Chat's shape, is the answer to each.
-import type {
-  AssistantPart,
-  Message,
-  OutputFormat,
-  Reasoning,
-  Tool,
-  ToolChoice,
-  UserPart,
-} from '../../canonical/request.ts';
+import type { Message, OutputFormat, Reasoning } from '../../canonical/request.ts';
 import { chat as format } from '../../formats/chat/index.ts';
+import { hostedTools } from '../../formats/registry.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { splitIntoDeltas } from '../sandbox/deltas.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
+import { changeFrames, writeEvents } from './frames.ts';
+import type { Host } from './host.ts';
 import {
   booleanOf,
   choicesIn,
-  callPart,
   jsonSchema,
-  nameOf,
   numberOf,
-  readChoiceWord,
-  readOpenAiParts,
+  readMessage,
+  readParts,
   readStop,
+  readTool,
+  readTools,
   reasoningIf,
-  resultPart,
-  textsOf,
-  thinkingPart,
-  toolOf,
-} from './fields.ts';
-import { changeFrames, writeEvents } from './frames.ts';
-import type { Host } from './host.ts';
+} from './reading.ts';
 
 export const chat: Host = {
   readRequest,
   writeAnswer: (answer, { context, hasUsage }) => {
-    const { usage, ...body } = format.writeAnswer(answer, context);
+    const { usage, ...body } = hostedTools.chat.writeAnswer(answer, context);
     return changeBody({ ...body, ...(hasUsage && { usage }) }, context);
   },
   writeStream: ({ context, hasUsage }) => {
@@ -49,10 +38,14 @@ export const chat: Host = {
 };
 
 function readRequest(body: JsonObject): SandboxRequest {
+  const olderTools = objectsOf(body.functions).map((made) => ({ function: made }));
   return {
     system: [],
-    messages: objectsOf(body.messages ?? messageOf(body.prompt)).map(readMessage),
-    ...readTools(body),
+    messages: objectsOf(body.messages ?? messageOf(body.prompt)).flatMap(readTurn),
+    ...readTools(
+      [...objectsOf(body.tools), ...olderTools].flatMap(readTool),
+      body.tool_choice ?? body.function_call,
+    ),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: outputTokensMaxOf(body),
     stopSequences: readStop(body.stop ?? body.stop_sequences),
@@ -86,91 +79,25 @@ function wantsLogprobs({ logprobs }: JsonObject): boolean {
   return logprobs === true || typeof logprobs === 'number';
 }
 
-function readMessage(message: JsonObject): Message {
-  switch (message.role) {
-    case 'user':
-      return readUser(message.content);
+function readTurn(message: JsonObject): Message[] {
+  const { role, content, reasoning_content: thinking, refusal, function_call: older } = message;
+  switch (role) {
     case 'assistant':
-      return { role: 'assistant', content: readAssistant(message) };
+      return readMessage(role, [
+        ...readParts([{ thinking }]),
+        ...readParts(content),
+        ...readParts([{ refusal }]),
+        ...readParts(message.tool_calls),
+        ...objectsOf([older]).flatMap((call) => readParts([{ id: call.name, function: call }])),
+      ]);
     case 'tool':
-      return result(message.tool_call_id, readOpenAiParts(message.content));
-    case 'function':
-      return result(message.name, readOpenAiParts(message.content));
+    case 'function': {
+      const id = message.tool_call_id ?? message.name;
+      return readMessage('user', readParts([{ type: 'tool_result', tool_use_id: id, content }]));
+    }
     default:
-      return { role: 'system', content: textsOf(message.content) };
+      return readMessage(role, readParts(content));
   }
-}
-
-function result(callId: unknown, content: readonly UserPart[]): Message {
-  return { role: 'tool', content: [resultPart(callId, content)] };
-}
-
-/**
- * Content of a result besides text follows in its own user message, which is not a new question.
- */
-function readUser(content: unknown): Message {
-  const parts = readOpenAiParts(content);
-  const [first] = parts;
-  const callId =
-    first?.type === 'text'
-      ? /^\[Attachments of the result of tool call (.*)\]$/.exec(first.text)?.[1]
-      : undefined;
-  if (callId === undefined) return { role: 'user', content: parts };
-  return result(
-    callId,
-    parts.filter(({ type }) => type !== 'text'),
-  );
-}
-
-function readAssistant({
-  content,
-  refusal,
-  reasoning_content: reasoning,
-  tool_calls: calls,
-  function_call: call,
-}: JsonObject): AssistantPart[] {
-  return [
-    ...(typeof reasoning === 'string' ? [thinkingPart(reasoning)] : []),
-    ...textsOf(content),
-    ...(typeof refusal === 'string' ? [{ type: 'refusal', text: refusal } as const] : []),
-    ...objectsOf(calls).map(readCall),
-    ...objectsOf([call]).map((older) => readCall({ id: older.name, function: older })),
-  ];
-}
-
-function readCall({ id, function: called, custom }: JsonObject): AssistantPart {
-  const { name, arguments: text, input } = objectOf(custom ?? called);
-  return isObject(custom)
-    ? callPart(id, name, textOf(input), 'custom')
-    : callPart(id, name, textOf(text));
-}
-
-function readTools({ tools, functions, tool_choice: choice, function_call: older }: JsonObject) {
-  const all = [
-    ...objectsOf(tools).flatMap(readTool),
-    ...objectsOf(functions).flatMap((made) => readTool({ function: made })),
-  ];
-  const { allowed_tools: some } = objectOf(choice);
-  if (some === undefined) return { tools: all, toolChoice: readChoice(choice ?? older) };
-  const { mode, tools: listed } = objectOf(some);
-  const names = new Set(objectsOf(listed).map((tool) => nameOf(tool.function ?? tool.custom)));
-  return { tools: all.filter(({ name }) => names.has(name)), toolChoice: readChoiceWord(mode) };
-}
-
-function readTool({ function: made, custom }: JsonObject): Tool[] {
-  const described = objectOf(made ?? custom);
-  if (typeof described.name !== 'string') return [];
-  return [
-    custom === undefined
-      ? toolOf(described, objectOf(described.parameters))
-      : toolOf(described, null, 'custom'),
-  ];
-}
-
-function readChoice(choice: unknown): ToolChoice | null {
-  const { function: made, custom, name } = objectOf(choice);
-  const chosen = nameOf(made ?? custom) || textOf(name);
-  return chosen === '' ? readChoiceWord(choice) : { type: 'tool', name: chosen };
 }
 
 /** Reads OpenAI's field, then OpenRouter's and DeepSeek's. */

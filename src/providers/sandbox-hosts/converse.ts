@@ -1,40 +1,28 @@
 // The sandbox's host for Bedrock's Converse. Its events are those that the binary stream carries.
-import type { Answer } from '../../canonical/answer.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';
-import type { AssistantPart, Message, ToolChoice, UserPart } from '../../canonical/request.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { userTurn } from '../../formats/adapting/conversation.ts';
-import {
-  isObject,
-  type JsonObject,
-  objectOf,
-  objectsOf,
-  parsedOr,
-  textOf,
-} from '../../lib/json.ts';
+import { type JsonObject, objectOf, objectsOf, parsedOr } from '../../lib/json.ts';
 import { formatSse } from '../../lib/sse.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
+import type { Host } from './host.ts';
 import {
-  callPart,
-  documentPlaceholder,
-  imagePlaceholder,
   instructedFormat,
   jsonSchema,
   numberOf,
+  readChoice,
+  readMessage,
+  readParts,
   readStop,
+  readTool,
   reasoningIf,
-  resultPart,
-  textPart,
   textsOf,
-  thinkingPart,
-  toolOf,
-} from './fields.ts';
-import type { Host } from './host.ts';
+} from './reading.ts';
 
 export const converse: Host = {
   readRequest,
-  writeAnswer: ({ content, stop, usage }: Answer) => ({
+  writeAnswer: ({ content, stop, usage }) => ({
     output: { message: { role: 'assistant', content: content.map(writePart) } },
     stopReason: writeStop(stop),
     usage: usage && writeUsage(usage),
@@ -63,11 +51,11 @@ function readRequest(body: JsonObject): SandboxRequest {
   } = objectOf(body.additionalModelRequestFields);
   return {
     system: textsOf(system),
-    messages: objectsOf(messages).flatMap(readMessage),
-    tools: objectsOf(tools).flatMap(({ toolSpec: spec }) =>
-      isObject(spec) ? [toolOf(spec, objectOf(objectOf(spec.inputSchema).json))] : [],
+    messages: objectsOf(messages).flatMap(({ role, content }) =>
+      readMessage(role, readParts(content)),
     ),
-    toolChoice: readChoice(objectOf(toolChoice)),
+    tools: objectsOf(tools).flatMap(readTool),
+    toolChoice: readChoice(toolChoice),
     parallelToolCalls: null,
     maxOutputTokens: numberOf(config.maxTokens),
     stopSequences: readStop(config.stopSequences),
@@ -75,38 +63,6 @@ function readRequest(body: JsonObject): SandboxRequest {
     outputFormat:
       typeof schema === 'string' ? jsonSchema(JSON.parse(schema)) : instructedFormat(system),
   };
-}
-
-function readMessage({ role, content }: JsonObject): Message[] {
-  const blocks = objectsOf(content);
-  if (role === 'assistant') return [{ role, content: blocks.flatMap(readAssistantBlock) }];
-  const results = blocks.flatMap(({ toolResult }) => {
-    if (!isObject(toolResult)) return [];
-    const { toolUseId, content: inner, status } = toolResult;
-    return [resultPart(toolUseId, textsOf(inner), status === 'error')];
-  });
-  return userTurn(results, blocks.flatMap(readUserBlock));
-}
-
-function readUserBlock(block: JsonObject): UserPart[] {
-  if (typeof block.text === 'string') return [textPart(block.text)];
-  if (block.image !== undefined) return [imagePlaceholder];
-  return block.document === undefined ? [] : [documentPlaceholder];
-}
-
-function readAssistantBlock({ text, toolUse, reasoningContent }: JsonObject): AssistantPart[] {
-  if (typeof text === 'string') return [textPart(text)];
-  if (isObject(toolUse)) {
-    return [callPart(toolUse.toolUseId, toolUse.name, JSON.stringify(toolUse.input ?? {}))];
-  }
-  if (!isObject(reasoningContent)) return [];
-  const shown = textOf(objectOf(reasoningContent.reasoningText).text);
-  return [{ ...thinkingPart(shown), redacted: shown === '' }];
-}
-
-function readChoice({ any, tool }: JsonObject): ToolChoice | null {
-  if (isObject(tool)) return { type: 'tool', name: textOf(tool.name) };
-  return any === undefined ? null : { type: 'required' };
 }
 
 type Named = readonly [name: string, data: JsonObject];
@@ -142,7 +98,7 @@ function eventsOf(event: StreamEvent, index: number): readonly Named[] {
   }
 }
 
-function writePart(part: AssistantPart): JsonObject {
+function writePart(part: AnswerPart): JsonObject {
   if (part.type === 'tool-call') {
     const { id, name, arguments: text } = part;
     // A call that the output limit cut off has no arguments.

@@ -1,9 +1,9 @@
 // The interface of simulated hosts, one for each wire format: reads the gateway's request and
 // writes the host's answer.
-import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../../formats/format.ts';
+import type { Composed } from '../sandbox/compose.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 
 export type Host = {
@@ -12,7 +12,7 @@ export type Host = {
    * skipped.
    */
   readonly readRequest: (body: JsonObject) => SandboxRequest;
-  readonly writeAnswer: (answer: Answer, options: AnswerOptions) => JsonObject;
+  readonly writeAnswer: (answer: Composed['answer'], options: AnswerOptions) => JsonObject;
   /**
    * Called once for each stream. The returned function gives the frames of each event; the frames
    * of `finish` end the stream.
@@ -25,6 +25,6 @@ export type AnswerOptions = {
   readonly context: AnswerContext;
   /** True when the answer reports its usage. */
   readonly hasUsage: boolean;
-  /** The web search before the text, or the code; null: none. */
-  readonly searchedFor: string | null;
+  /** The code that Gemini runs before the text; null: none. */
+  readonly code: string | null;
 };

@@ -54,21 +54,107 @@ function send(format: UpstreamFormatName, request: CanonicalRequest, stream: boo
   });
 }
 
+/** Sends a body as a client wrote it. */
+function sendBody(format: UpstreamFormatName, body: object, maxOutputTokens = 2_000) {
+  return playExchange({
+    format,
+    body: JSON.stringify(body),
+    stream: false,
+    requestId: 'one',
+    model: 'any',
+    maxInputTokens: 10_000,
+    maxOutputTokens,
+    thinking: true,
+    signal: new AbortController().signal,
+    clock: new TestClock(),
+  });
+}
+
+const bytes = 'AAAA';
+const results: readonly (readonly [UpstreamFormatName, object])[] = [
+  [
+    'messages',
+    {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'a',
+              content: [
+                { type: 'text', text: 'seen' },
+                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: bytes } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'converse',
+    {
+      messages: [
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 'a', name: 'look', input: {} } }] },
+        {
+          role: 'user',
+          content: [
+            {
+              toolResult: {
+                toolUseId: 'a',
+                content: [{ text: 'seen' }, { image: { format: 'png', source: { bytes } } }],
+              },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  ...[{ output: 'seen' }, { result: 'seen' }, { view: 'seen' }].map(
+    (response) =>
+      [
+        'gemini',
+        {
+          contents: [
+            { role: 'model', parts: [{ functionCall: { id: 'a', name: 'look', args: {} } }] },
+            {
+              role: 'user',
+              parts: [
+                {
+                  functionResponse: {
+                    id: 'a',
+                    name: 'look',
+                    response,
+                    parts: [{ inlineData: { mimeType: 'image/png', data: bytes } }],
+                  },
+                },
+              ],
+            },
+          ],
+        },
+      ] as const,
+  ),
+];
+
+for (const [format, body] of results) {
+  test(`a result is quoted, and its image counted, as ${format} has them: ${JSON.stringify(body).slice(-125)}`, async () => {
+    const reply = await sendBody(format, body);
+    assert.ok(reply.kind === 'answer', JSON.stringify(reply));
+    const { content, usage } = upstreamFormats[format].readAnswer(reply.body);
+    assert.match(
+      JSON.stringify(content),
+      /The tool look returned: (?:seen|\{\\+"view\\+":\\+"seen\\+"\})/,
+    );
+    assert.equal(Math.floor(usage!.inputTokens / 1_600), 1);
+  });
+}
+
 test('choices, and tokens with log probabilities, are so many in sum', async () => {
   const outputOf = async (fields: object) => {
     const messages = [{ role: 'user', content: 'sandbox: tokens=200000' }];
-    const reply = await playExchange({
-      format: 'chat',
-      body: JSON.stringify({ messages, max_tokens: 200_000, ...fields }),
-      stream: false,
-      requestId: 'one',
-      model: 'kimi-k3',
-      maxInputTokens: 1_000,
-      maxOutputTokens: 500_000,
-      thinking: true,
-      signal: new AbortController().signal,
-      clock: new TestClock(),
-    });
+    const reply = await sendBody('chat', { messages, max_tokens: 200_000, ...fields }, 500_000);
     assert.ok(reply.kind === 'answer', JSON.stringify(reply));
     return upstreamFormats.chat.readAnswer(reply.body).usage!.outputTokens;
   };

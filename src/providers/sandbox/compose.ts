@@ -1,89 +1,98 @@
 // Composes the sandbox's whole answer from a request and its directives. Pure; run.ts plays it as a
 // stream.
 import { wordsOf, type Answer } from '../../canonical/answer.ts';
-import { ApiError } from '../../canonical/errors.ts';
-import type { UpstreamFailure } from '../../canonical/event.ts';
 import type { Citation } from '../../canonical/citation.ts';
+import type { SearchPart } from '../../canonical/own-tools.ts';
+import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { isLoweredTool } from '../../formats/adapting/custom-tools.ts';
 import type { SpokenPart, ThinkingPart, Tool, ToolCallPart } from '../../canonical/request.ts';
 import { fitToolNames } from '../../formats/tool-names.ts';
-import { isObject, isTooDeep, parsedOr } from '../../lib/json.ts';
+import { isObject, isTooDeep, type JsonObject, parsedOr } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
-import type { Directives, ToolDirective } from './directives.ts';
-import { failureWithStatus, refusal } from './failures.ts';
+import type { ToolDirective } from './directives.ts';
+import { failureWithStatus, refuse } from './failures.ts';
 import { codeTool, type SandboxRequest } from './request.ts';
-import type { StepBudget } from './schema-flatten.ts';
 import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
 import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
 import { countUsage } from './usage.ts';
 
-type Composed =
-  | { readonly kind: 'answer'; readonly answer: Answer<SpokenPart> }
-  | { readonly kind: 'failure'; readonly failure: UpstreamFailure };
+export type Composed = {
+  readonly answer: Answer<SpokenPart | SearchPart>;
+  /** The code that Gemini runs before it answers; null: none. */
+  readonly code: string | null;
+};
 
 type ComposeInput = {
   readonly request: SandboxRequest;
   readonly turn: Turn;
-  readonly directives: Directives;
   readonly maxOutputTokens: number;
   /** True for a model that thinks. */
   readonly thinking: boolean;
 };
 
-/** Fails as a directive says, and when the request asks for something impossible. */
+type Composing = ComposeInput & {
+  /** The query of a search, or the code to run. */
+  readonly asked: string | null;
+  /** Makes a value for a schema of the request; `of` says which. */
+  readonly instanceOf: (schema: JsonObject, of: string) => unknown;
+};
+
+/** Throws UpstreamBroken as a directive says, and when the request asks for something impossible. */
 export function composeAnswer(input: ComposeInput): Composed {
-  const { status } = input.directives;
-  if (status !== null) return { kind: 'failure', failure: failureWithStatus(status) };
-  try {
-    return { kind: 'answer', answer: compose(input) };
-  } catch (error) {
-    if (error instanceof Refused || error instanceof ApiError)
-      return { kind: 'failure', failure: refusal(error.message) };
-    throw error;
-  }
-}
-
-/** Ends the composition from any depth; never leaves this file. */
-class Refused extends Error {}
-
-function compose(input: ComposeInput): Answer<SpokenPart> {
-  const { request, directives, maxOutputTokens } = input;
-  const budget = openBudget();
+  const { request, turn, maxOutputTokens } = input;
+  const { status, withoutUsage } = turn.directives;
+  if (status !== null) throw new UpstreamBroken(failureWithStatus(status));
+  const asked = chooseSearch(request, turn);
+  const query = request.searchTool === codeTool ? null : asked;
+  const composing = { ...input, asked, instanceOf: instanceMaker() };
   const thinking = makeThinking(input);
-  const calls = makeCalls(request, directives, budget);
-  const text = makeText(input, [...thinking, ...calls], budget);
+  const calls = makeCalls(composing);
+  const text = makeText(composing, [...thinking, ...calls]);
   const whole: SpokenPart[] = [
     ...thinking,
-    ...(text === '' ? [] : [{ type: 'text', text, ...citeSearch(request) } as const]),
+    ...(text === ''
+      ? []
+      : [
+          {
+            type: 'text',
+            text,
+            ...(query !== null && { citations: makeCitations(query) }),
+          } as const,
+        ]),
     ...calls,
   ];
   const stopped = cutAtSequence(whole, request.stopSequences);
-  const limited = cutAtLimit(
+  const { content, isCut } = cutAtLimit(
     stopped.content,
     Math.min(maxOutputTokens, request.maxOutputTokens ?? Infinity),
   );
-  const reason = limited.isCut
-    ? 'length'
-    : stopped.sequence !== null
-      ? 'stop-sequence'
-      : calls.length > 0
-        ? 'tool-calls'
-        : 'end';
+  const sequence = isCut ? null : stopped.sequence;
+  const end = calls.length > 0 ? 'tool-calls' : 'end';
+  const reason = isCut ? 'length' : sequence === null ? end : 'stop-sequence';
   return {
-    content: limited.content,
-    stop: { reason, sequence: reason === 'stop-sequence' ? stopped.sequence : null },
-    usage: directives.withoutUsage ? null : countUsage(request, limited.content),
+    answer: {
+      content: [
+        ...content.slice(0, thinking.length),
+        ...(query === null
+          ? []
+          : [{ type: 'search', query, found: [makePage(query, 0)] } as const]),
+        ...content.slice(thinking.length),
+      ],
+      stop: { reason, sequence },
+      usage: withoutUsage ? null : countUsage(request, content),
+    },
+    code: query === null ? asked : null,
   };
 }
 
-function makeThinking({ request, directives, thinking }: ComposeInput): ThinkingPart[] {
+function makeThinking({ request, turn, thinking }: ComposeInput): ThinkingPart[] {
   const { effort = null, budgetTokens = null } = request.reasoning ?? {};
   const isAsked = (effort !== null && effort !== 'none') || (budgetTokens ?? 0) > 0;
   const text =
-    directives.think ??
+    turn.directives.think ??
     (isAsked && thinking
       ? 'The sandbox does not think. It answers the last user message by its rules.'
       : '');
@@ -94,23 +103,20 @@ function makeThinking({ request, directives, thinking }: ComposeInput): Thinking
  * A directive says what the model wants. The request's tool choice and its parallel switch have the
  * last word, as with a real model.
  */
-function makeCalls(
-  request: SandboxRequest,
-  directives: Directives,
-  budget: StepBudget,
-): ToolCallPart[] {
-  const asked = directives.toolCalls
+function makeCalls(composing: Composing): ToolCallPart[] {
+  const { request, turn, asked: searched } = composing;
+  const asked = turn.directives.toolCalls
     .filter(({ name }) => name !== request.searchTool)
     .map((call) => ({ ...call, name: sentName(request, call.name) }));
   for (const { name } of asked) findTool(request, name);
   const callsBefore = countCalls(request);
-  const wanted = chooseSearch(request) === null ? chooseCalls(request, asked) : asked;
+  const wanted = searched === null ? chooseCalls(request, asked) : asked;
   const allowed = request.parallelToolCalls === false ? wanted.slice(0, 1) : wanted;
   return allowed.map(({ name, input }, index) => {
     const tool = findTool(request, name);
     // Numbered through the whole conversation, so ids are reproducible and never repeat.
     const id = `call_sandbox_${callsBefore + index + 1}`;
-    const written = makeArguments(tool, input, budget);
+    const written = makeArguments(tool, input, composing);
     return { type: 'tool-call', id, name, arguments: written, kind: tool.kind };
   });
 }
@@ -148,75 +154,63 @@ function chooseCalls(
 }
 
 function firstTool(request: SandboxRequest): Tool {
-  const [tool] = request.tools;
-  if (!tool)
-    throw new Refused('The tool choice requires a call, and the request defines no tools.');
-  return tool;
+  return (
+    request.tools[0] ?? refuse('The tool choice requires a call, and the request defines no tools.')
+  );
 }
 
 function findTool(request: SandboxRequest, name: string): Tool {
   const tool = request.tools.find((candidate) => candidate.name === name);
   if (tool) return tool;
   const defined = request.tools.map((candidate) => `\`${candidate.name}\``).join(', ');
-  throw new Refused(
+  return refuse(
     `The request defines no tool \`${name}\`. It defines ${defined === '' ? 'none' : defined}.`,
   );
 }
 
-function makeArguments(tool: Tool, input: string | null, budget: StepBudget): string {
+function makeArguments(tool: Tool, input: string | null, { instanceOf }: Composing): string {
   if (tool.kind === 'custom') return input ?? 'text';
   if (isLoweredTool(tool)) return JSON.stringify({ input: input ?? 'text' });
   if (input === null)
     return JSON.stringify(
-      instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``, budget),
+      instanceOf({ type: 'object', ...tool.parameters }, `tool \`${tool.name}\``),
     );
-  if (isTooDeep(input) || !isObject(parsedOr(input, null))) {
-    throw new Refused(
+  if (isTooDeep(input) || !isObject(parsedOr(input, null)))
+    refuse(
       `The arguments of \`sandbox: tool=${tool.name}\` must be a JSON object on the same line; they are not.`,
     );
-  }
   return input;
 }
 
-/** Citations of the search and its results. */
-function citeSearch(request: SandboxRequest): { readonly citations?: readonly Citation[] } {
-  const query = chooseSearch(request);
-  if (query === null || request.searchTool === codeTool) return {};
+function makeCitations(query: string): readonly Citation[] {
   const { url, title } = makePage(query, 0);
-  return {
-    citations: [{ type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' }],
+  return [{ type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' }];
+}
+
+function instanceMaker(): Composing['instanceOf'] {
+  const budget = openBudget();
+  return (schema, of) => {
+    const made = makeInstance(schema, budget);
+    return made.kind === 'instance'
+      ? made.value
+      : refuse(`The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`);
   };
 }
 
-function instanceOf(
-  schema: Readonly<Record<string, unknown>>,
-  of: string,
-  budget: StepBudget,
-): unknown {
-  const made = makeInstance(schema, budget);
-  if (made.kind === 'none')
-    throw new Refused(
-      `The sandbox cannot make up a value for the schema of ${of}: ${made.reason}.`,
-    );
-  return made.value;
-}
-
-function makeText(input: ComposeInput, others: readonly SpokenPart[], budget: StepBudget): string {
-  const { request, directives, turn } = input;
-  if (directives.tokens !== null) return makeWords(directives.tokens, input, others);
+function makeText(composing: Composing, others: readonly SpokenPart[]): string {
+  const { turn, instanceOf } = composing;
+  const { outputFormat } = composing.request;
+  const { tokens } = turn.directives;
+  if (tokens !== null) return makeWords(tokens, composing, others);
   if (others.some((part) => part.type === 'tool-call')) return '';
-  switch (request.outputFormat.type) {
+  switch (outputFormat.type) {
     case 'text':
       return `${describeTurn(turn)}\n\nThis is the sandbox: no model ran.`;
     case 'json':
       return JSON.stringify({ answer: describeTurn(turn), sandbox: true });
     case 'json-schema':
       return JSON.stringify(
-        instanceOf(
-          request.outputFormat.schema,
-          `the output format \`${request.outputFormat.name}\``,
-          budget,
-        ),
+        instanceOf(outputFormat.schema, `the output format \`${outputFormat.name}\``),
       );
   }
 }
@@ -263,11 +257,10 @@ function makeWords(
   others: readonly SpokenPart[],
 ): string {
   const otherBytes = others.reduce((sum, part) => sum + utf8Length(wordsOf(part)), 0);
-  if (tokens * 4 < otherBytes) {
-    throw new Refused(
+  if (tokens * 4 < otherBytes)
+    refuse(
       `\`sandbox: tokens=${tokens}\` is less than what the answer's thinking and tool calls take up already.`,
     );
-  }
   const bytes = Math.max(Math.min(tokens, maxOutputTokens + 1) * 4 - otherBytes, 0);
   const text = filler.repeat(Math.ceil(bytes / filler.length)).slice(0, bytes);
   return text.endsWith(' ') ? `${text.slice(0, -1)}.` : text;

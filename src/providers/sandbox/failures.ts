@@ -1,4 +1,5 @@
 // Failures that a directive asks for, in the form of a provider's.
+import { ApiError } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
@@ -10,16 +11,9 @@ export function failureWithStatus(status: number): UpstreamFailure {
   return { ...makeFailure(status, message), retryAfterSeconds };
 }
 
-/** The request asks for something impossible; the message tells the developer why. */
-export function refusal(message: string): UpstreamFailure {
-  return makeFailure(400, message);
-}
-
-/** The prompt is longer than the model's context. */
-export function overlong(inputTokens: number, maxInputTokens: number): UpstreamFailure {
-  return refusal(
-    `The prompt is too long: ${inputTokens} tokens, and this model's maximum context takes ${maxInputTokens}.`,
-  );
+/** Refuses an impossible request. The message tells the developer why. */
+export function refuse(message: string): never {
+  throw new UpstreamBroken(makeFailure(400, message));
 }
 
 /** Returns the failure behind what was thrown while playing. Throws what is none. */
@@ -29,5 +23,6 @@ export function failureOf(
 ): UpstreamFailure {
   if (signal.aborted) return makeFailure('connection', 'the request was stopped');
   if (error instanceof UpstreamBroken) return error.failure;
+  if (error instanceof ApiError) return makeFailure(400, error.message);
   throw error;
 }

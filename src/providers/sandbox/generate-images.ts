@@ -6,7 +6,7 @@ import type { ImageBytes } from '../../lib/image.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { drawImage } from './draw-image.ts';
 import { numberReader } from './directive-lines.ts';
-import { failureOf, failureWithStatus, refusal } from './failures.ts';
+import { failureOf, failureWithStatus, refuse } from './failures.ts';
 import { followDirectives } from './task-directives.ts';
 
 /** Needs no connection, because it sends nothing. */
@@ -42,7 +42,7 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
       signal: job.signal,
     });
     if (drawn.kind === 'unreadable')
-      return failed(refusal(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`));
+      refuse(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`);
     for (let shown = 0; shown < (job.partials ?? 0); shown++)
       job.show?.(drawn.image.bytes.toString('base64'));
     images.push(drawn.image);

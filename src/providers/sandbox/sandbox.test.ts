@@ -21,7 +21,8 @@ import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts'
 import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SandboxOptions } from '../provider.ts';
-import { run as runSandbox } from './run.ts';
+import { failureOf as failureBehind } from './failures.ts';
+import { begin, play as playBegun } from './run.ts';
 import { countInputTokens } from './usage.ts';
 
 const weather: Tool = {
@@ -63,6 +64,18 @@ const usual: SandboxOptions = {
   clock,
 };
 type Options = Partial<SandboxOptions>;
+
+/** A failure is the last event. */
+async function* runSandbox(
+  request: CanonicalRequest,
+  options: SandboxOptions,
+): AsyncGenerator<StreamEvent> {
+  try {
+    yield* playBegun(await begin(request, options), options);
+  } catch (error) {
+    yield { type: 'error', failure: failureBehind(error, options) };
+  }
+}
 
 function play(request: CanonicalRequest, options: Options = {}): Promise<StreamEvent[]> {
   return Array.fromAsync(runSandbox(request, { ...usual, ...options }));

@@ -1,35 +1,24 @@
-// The web search that a provider runs for its model: when the sandbox's model searches, and for
-// what.
+// The web search that a provider runs for its model, and the code that Gemini runs: when the sandbox's
+// model asks for it, and for what.
 import { objectOf, parsedOr } from '../../lib/json.ts';
-import { readDirectives, type ToolDirective } from './directives.ts';
 import type { SandboxRequest } from './request.ts';
-import { readTurn, type Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 
-/** Returns the query, or null: no tool, or the model answers or calls another tool. */
-export function chooseSearch(request: SandboxRequest): string | null {
-  const turn = readTurn(request.messages);
-  const read = turn.toolResults.length > 0 ? null : readDirectives(turn.text);
-  const wanted = read?.kind === 'read' ? read.directives.toolCalls : [];
-  return searchFor(request, wanted, {
-    ...turn,
-    text: read?.kind === 'read' ? read.text : turn.text,
-  });
-}
-
-/** Searches when a directive asks for it, as for any tool, or the request requires it. */
-function searchFor(
+/**
+ * Returns the query or the code, or null: no tool, or the model answers or calls another tool. It
+ * searches when a directive asks for it, as for any tool, or the request requires it.
+ */
+export function chooseSearch(
   { searchTool, toolChoice, tools }: SandboxRequest,
-  wanted: readonly ToolDirective[],
-  { text }: Turn,
+  { text, directives }: Turn,
 ): string | null {
   if (searchTool === undefined || toolChoice?.type === 'none') return null;
   if (toolChoice?.type === 'tool' && toolChoice.name !== searchTool) return null;
-  const asked = wanted.find(({ name }) => name === searchTool);
+  const asked = directives.toolCalls.find(({ name }) => name === searchTool);
   const isForced =
     toolChoice?.type === 'tool' || (toolChoice?.type === 'required' && tools.length === 0);
-  return asked || isForced
-    ? (readQuery(asked?.input ?? null) ?? (text === '' ? 'nothing' : text))
-    : null;
+  if (!asked && !isForced) return null;
+  return readQuery(asked?.input ?? null) ?? (text || 'nothing');
 }
 
 /** Reads `cats`, or `{"query":"cats"}` as models write it. */

@@ -2,7 +2,7 @@
 import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { numberReader, readDirectiveLines, type Readers } from './directive-lines.ts';
-import { failureWithStatus, refusal } from './failures.ts';
+import { failureWithStatus, refuse } from './failures.ts';
 
 export type Playing = { readonly signal: AbortSignal; readonly clock: Clock };
 type Common = { readonly delayMs: number; readonly status: number | null };
@@ -29,7 +29,7 @@ export async function followDirectives<Own extends object = object>(
     },
     ...(own.repeatable !== undefined && { repeatable: own.repeatable }),
   });
-  if (read.kind === 'malformed') throw new UpstreamBroken(refusal(read.message));
+  if (read.kind === 'malformed') refuse(read.message);
   const { directives } = read;
   if (directives.delayMs > 0) await clock.sleep(directives.delayMs, signal);
   if (directives.status !== null) throw new UpstreamBroken(failureWithStatus(directives.status));

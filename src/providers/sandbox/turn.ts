@@ -1,25 +1,37 @@
 // The turn that the sandbox answers: the last user message and the tool results after it.
+import { noDirectives, readDirectives, type Directives } from './directives.ts';
+import { refuse } from './failures.ts';
 import type { Message, ToolResultPart, UserPart } from '../../canonical/request.ts';
 
 export type Turn = {
-  /** The text parts of the last user message, joined by line feeds. */
+  /** The text parts of the last user message, joined by line feeds, without directives. */
   readonly text: string;
+  readonly directives: Directives;
   readonly images: number;
   readonly documents: number;
   readonly toolResults: readonly ToolResult[];
 };
 type ToolResult = { readonly name: string; readonly text: string; readonly isError: boolean };
 
+/** Throws UpstreamBroken for a malformed directive. */
 export function readTurn(messages: readonly Message[]): Turn {
   const index = messages.findLastIndex((message) => message.role === 'user');
   const last = messages[index];
   const parts: readonly UserPart[] = last?.role === 'user' ? last.content : [];
+  const toolResults = readToolResults(messages, index);
+  const text = textOf(parts);
   return {
-    text: textOf(parts),
+    // Directives apply to the first step of a turn only: obeyed after each result, they never end.
+    ...(toolResults.length > 0 ? { text, directives: noDirectives } : readLines(text)),
     images: parts.filter((part) => part.type === 'image').length,
     documents: parts.filter((part) => part.type === 'document').length,
-    toolResults: readToolResults(messages, index),
+    toolResults,
   };
+}
+
+function readLines(message: string): Pick<Turn, 'text' | 'directives'> {
+  const read = readDirectives(message);
+  return read.kind === 'malformed' ? refuse(read.message) : read;
 }
 
 function readToolResults(messages: readonly Message[], after: number): ToolResult[] {
