@@ -1,5 +1,6 @@
 // `tollgate settings …`, `tollgate reload`, `tollgate config export`: what operators save in the
 // database. Running gateways follow within two seconds.
+import { text as textOf } from 'node:stream/consumers';
 import { openConfig } from '../config/load.ts';
 import { parsePath } from '../config/config-error.ts';
 import { liveSections } from '../config/saved-settings.ts';
@@ -35,7 +36,7 @@ export async function setSettingCommand(
   field: string,
   written: string,
 ): Promise<Output> {
-  const text = written === '-' ? (await readStandardInput()).trim() : written;
+  const text = written === '-' ? (await textOf(process.stdin)).trim() : written;
   const value = isCredential(parsePath(field)) ? text : parsedOr(text, text);
   return change(installation, field, { value });
 }
@@ -110,10 +111,4 @@ async function newest({ database, secrets }: Installation) {
 
 function partsOf({ database, secrets, settings }: Installation): SettingsParts {
   return { database, secrets, settings, fromShell: true };
-}
-
-async function readStandardInput(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,6 +1,6 @@
 // A task that many callers request and that runs once at a time. Requests made while it runs share
 // the next run.
-
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
 
 type CoalescedTask = {
@@ -16,9 +16,7 @@ export function createCoalescedTask(action: () => Promise<void>): CoalescedTask 
   let running: Promise<void> | null = null;
   const runWhileScheduled = async () => {
     while (isScheduled) {
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
+      await setImmediate();
       isScheduled = false;
       await action();
     }
