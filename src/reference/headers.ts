@@ -2,107 +2,73 @@
 import { Type, type TSchema } from 'typebox';
 import type { HeaderNames } from '../terms/header-names.ts';
 
-type Header = { readonly description: string; readonly schema: TSchema };
+type Header = readonly [schema: TSchema, description: string];
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
 
 const ownHeaders: Readonly<Record<keyof HeaderNames, Header>> = {
-  cost: {
-    description: 'What the request cost, in millionths of a US dollar. 0 for a repeated answer.',
-    schema: count,
-  },
-  balance: {
-    description: 'The spendable balance after the request, in US cents.',
-    schema: Type.Integer(),
-  },
-  reserved: {
-    description: 'What a stream holds of the balance until it ends, in millionths of a US dollar.',
-    schema: count,
-  },
-  outputLimit: {
-    description: 'The output limit that the balance allowed; only if it is lower than requested.',
-    schema: count,
-  },
-  ignored: { description: 'Fields of the request that had no effect.', schema: text },
-  emulated: {
-    description: 'Fields that the provider does not support and the gateway emulates.',
-    schema: text,
-  },
-  mode: { description: 'Present for test keys.', schema: Type.Literal('test') },
-  cache: {
-    description: 'The source of an answer that was not made for this request.',
-    schema: Type.Enum(['hit', 'idempotent-replay']),
-  },
-  idempotency: {
-    description:
-      'The answer is not stored: a repeat with its Idempotency-Key is a 409. In the trailers of a stream.',
-    schema: Type.Literal('not-retained'),
-  },
-  tokenCount: {
-    description: 'Present if the count is our own estimate.',
-    schema: Type.Literal('estimate'),
-  },
-  route: { description: 'The provider that served.', schema: text },
-  attempts: { description: 'How often the request was sent to a provider.', schema: count },
-  streamComments: { description: 'Only on requests.', schema: text },
-  tags: { description: 'Only on requests.', schema: text },
+  cost: [count, 'What the request cost, in millionths of a US dollar. 0 for a repeated answer.'],
+  balance: [Type.Integer(), 'The spendable balance after the request, in US cents.'],
+  reserved: [
+    count,
+    'What a stream holds of the balance until it ends, in millionths of a US dollar.',
+  ],
+  outputLimit: [
+    count,
+    'The output limit that the balance allowed; only if it is lower than requested.',
+  ],
+  ignored: [text, 'Fields of the request that had no effect.'],
+  emulated: [text, 'Fields that the provider does not support and the gateway emulates.'],
+  mode: [Type.Literal('test'), 'Present for test keys.'],
+  cache: [
+    Type.Enum(['hit', 'idempotent-replay']),
+    'The source of an answer that was not made for this request.',
+  ],
+  idempotency: [
+    Type.Literal('not-retained'),
+    'The answer is not stored: a repeat with its Idempotency-Key is a 409. In the trailers of a stream.',
+  ],
+  tokenCount: [Type.Literal('estimate'), 'Present if the count is our own estimate.'],
+  route: [text, 'The provider that served.'],
+  attempts: [count, 'How often the request was sent to a provider.'],
+  streamComments: [text, 'Only on requests.'],
+  tags: [text, 'Only on requests.'],
 };
 
 const bucket = 'of the key or its account, whichever has less left';
 
 const otherHeaders = {
-  'x-request-id': {
-    description: 'The id of the request: `req_…`.',
-    schema: Type.String({ pattern: '^req_' }),
-  },
-  'request-id': { description: 'The same as `x-request-id`, for Anthropic’s SDK.', schema: text },
-  'retry-after': {
-    description: 'Seconds after which the same request can succeed.',
-    schema: count,
-  },
-  'www-authenticate': { description: 'How to send a key.', schema: Type.Literal('Bearer') },
-  'x-should-retry': {
-    description: 'Tells OpenAI’s and Anthropic’s SDKs that a retry cannot help.',
-    schema: Type.Literal('false'),
-  },
-  'x-ratelimit-limit-requests': { description: `Requests a minute ${bucket}.`, schema: count },
-  'x-ratelimit-remaining-requests': {
-    description: `Requests that are left ${bucket}.`,
-    schema: count,
-  },
-  'x-ratelimit-reset-requests': {
-    description: 'The time until all requests are available again: `1m30s`.',
-    schema: text,
-  },
-  'x-ratelimit-limit-tokens': { description: `Tokens a minute ${bucket}.`, schema: count },
-  'x-ratelimit-remaining-tokens': { description: `Tokens that are left ${bucket}.`, schema: count },
-  'x-ratelimit-reset-tokens': {
-    description: 'The time until all tokens are available again: `1m30s`.',
-    schema: text,
-  },
-  'ratelimit-policy': {
-    description: `The limits a minute ${bucket}, as the IETF’s draft writes them.`,
-    schema: text,
-  },
-  ratelimit: {
-    description: `What is left ${bucket}, as the IETF’s draft writes it.`,
-    schema: text,
-  },
-  deprecation: {
-    description: 'Since when the model’s use is discouraged: `@1793491200` (RFC 9745).',
-    schema: Type.String({ pattern: '^@\\d+$' }),
-  },
-  sunset: { description: 'When the model ends, as an HTTP date (RFC 8594).', schema: text },
-  link: { description: 'A page about the end of the model.', schema: text },
-  etag: { description: 'Changes with the content.', schema: text },
-  'cache-control': { description: 'How long the answer may be kept.', schema: text },
-  'content-range': { description: 'The bytes that were sent, and the length.', schema: text },
-  location: { description: 'The address to open next.', schema: text },
-  'x-accel-buffering': {
-    description: 'Only on streams: keeps reverse proxies from buffering them.',
-    schema: Type.Literal('no'),
-  },
+  'x-request-id': [Type.String({ pattern: '^req_' }), 'The id of the request: `req_…`.'],
+  'request-id': [text, 'The same as `x-request-id`, for Anthropic’s SDK.'],
+  'retry-after': [count, 'Seconds after which the same request can succeed.'],
+  'www-authenticate': [Type.Literal('Bearer'), 'How to send a key.'],
+  'x-should-retry': [
+    Type.Literal('false'),
+    'Tells OpenAI’s and Anthropic’s SDKs that a retry cannot help.',
+  ],
+  'x-ratelimit-limit-requests': [count, `Requests a minute ${bucket}.`],
+  'x-ratelimit-remaining-requests': [count, `Requests that are left ${bucket}.`],
+  'x-ratelimit-reset-requests': [text, 'The time until all requests are available again: `1m30s`.'],
+  'x-ratelimit-limit-tokens': [count, `Tokens a minute ${bucket}.`],
+  'x-ratelimit-remaining-tokens': [count, `Tokens that are left ${bucket}.`],
+  'x-ratelimit-reset-tokens': [text, 'The time until all tokens are available again: `1m30s`.'],
+  'ratelimit-policy': [text, `The limits a minute ${bucket}, as the IETF’s draft writes them.`],
+  ratelimit: [text, `What is left ${bucket}, as the IETF’s draft writes it.`],
+  deprecation: [
+    Type.String({ pattern: '^@\\d+$' }),
+    'Since when the model’s use is discouraged: `@1793491200` (RFC 9745).',
+  ],
+  sunset: [text, 'When the model ends, as an HTTP date (RFC 8594).'],
+  link: [text, 'A page about the end of the model.'],
+  etag: [text, 'Changes with the content.'],
+  'cache-control': [text, 'How long the answer may be kept.'],
+  'content-range': [text, 'The bytes that were sent, and the length.'],
+  location: [text, 'The address to open next.'],
+  'x-accel-buffering': [
+    Type.Literal('no'),
+    'Only on streams: keeps reverse proxies from buffering them.',
+  ],
 } satisfies Readonly<Record<string, Header>>;
 
 type StandardHeader = keyof typeof otherHeaders;
@@ -119,8 +85,9 @@ export function wireNameOf(name: HeaderName, names: HeaderNames): string {
   return isStandard(name) ? name : names[name].toLowerCase();
 }
 
-export function headerOf(name: HeaderName): Header {
-  return isStandard(name) ? otherHeaders[name] : ownHeaders[name];
+export function headerOf(name: HeaderName): { description: string; schema: TSchema } {
+  const [schema, description] = isStandard(name) ? otherHeaders[name] : ownHeaders[name];
+  return { description, schema };
 }
 
 function isStandard(name: HeaderName): name is StandardHeader {

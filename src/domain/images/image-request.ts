@@ -131,28 +131,16 @@ function expectedImages(id: string, mode: ImageModel['mode'], max: number): stri
  * values are refused, and the message. Harmless ones are dropped and listed.
  */
 const refusals: Readonly<
-  Record<string, { readonly isRefused: (value: unknown) => boolean; readonly message: string }>
+  Record<string, [isRefused: (value: unknown) => boolean, message: string]>
 > = {
-  stream: {
-    isRefused: (value) => value !== false,
-    message: 'must be false or left out: images are not streamed',
-  },
-  partial_images: {
-    isRefused: (value) => value !== 0,
-    message: 'must be 0 or left out: images are not streamed',
-  },
-  background: {
-    isRefused: (value) => value !== 'auto' && value !== 'opaque',
-    message: 'must be `auto` or `opaque`, or left out: transparent backgrounds are not supported',
-  },
-  markup: {
-    isRefused: () => true,
-    message: 'is not supported: say in the prompt which part of the image to change',
-  },
-  image: {
-    isRefused: () => true,
-    message: 'must be left out beside `images`',
-  },
+  stream: [(value) => value !== false, 'must be false or left out: images are not streamed'],
+  partial_images: [(value) => value !== 0, 'must be 0 or left out: images are not streamed'],
+  background: [
+    (value) => value !== 'auto' && value !== 'opaque',
+    'must be `auto` or `opaque`, or left out: transparent backgrounds are not supported',
+  ],
+  markup: [() => true, 'is not supported: say in the prompt which part of the image to change'],
+  image: [() => true, 'must be left out beside `images`'],
 };
 
 /** Values that ask for the default behaviour, so nothing is ignored. */
@@ -165,7 +153,7 @@ const withoutEffect: readonly (readonly [name: string, value: unknown])[] = [
 
 /** Throws ApiError `invalid_request` for a field that would change the image. */
 function refuseFields(body: JsonObject): void {
-  for (const [name, { isRefused, message }] of Object.entries(refusals)) {
+  for (const [name, [isRefused, message]] of Object.entries(refusals)) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined;
     if (hasValue(value) && isRefused(value)) throw invalidRequest(name, `${name} ${message}`);
   }
