@@ -11,32 +11,23 @@ const packed = (text: string) => stream(text).replace('<<', '<< /Type /ObjStm /N
 const contents = (count: number) =>
   Array.from({ length: count }, (_, index) => stream(`(${index}) Tj`)).join('');
 
-const cases: Readonly<Record<string, { readonly text: string; readonly pages: number }>> = {
-  'pages in the open': { text: page().repeat(3) + contents(9), pages: 3 },
-  'no space, and a line break': { text: page('/Type/Page') + page('/Type\r\n/Page'), pages: 2 },
-  'the tree is no page': { text: page() + '<< /Type /Pages /Kids [1 0 R] /Count 1 >>', pages: 1 },
-  'more pages in the tree than in the open': {
-    text: page() + '<< /Type /Pages /Count 40 >>',
-    pages: 40,
-  },
-  'packed pages are at most as many as there are streams': {
-    text: packed(page().repeat(5)) + contents(5),
-    pages: 6,
-  },
-  'one in the open and the rest packed': {
-    text: page() + packed(page().repeat(5)) + contents(6),
-    pages: 7,
-  },
-  'what says nothing has one page': { text: '%PDF-1.7', pages: 1 },
-  'a closed outline has a count below 0': {
-    text: `${page()}<< /Type /Outlines /Count -40 >>`,
-    pages: 1,
-  },
-  'no more than any vendor takes': { text: page().repeat(5_000), pages: pdfPagesMax },
-  'a count out of all bounds': { text: '<< /Count 99999999999999999999 >>', pages: pdfPagesMax },
+const cases: Readonly<Record<string, [text: string, pages: number]>> = {
+  'pages in the open': [page().repeat(3) + contents(9), 3],
+  'no space, and a line break': [page('/Type/Page') + page('/Type\r\n/Page'), 2],
+  'the tree is no page': [page() + '<< /Type /Pages /Kids [1 0 R] /Count 1 >>', 1],
+  'more pages in the tree than in the open': [page() + '<< /Type /Pages /Count 40 >>', 40],
+  'packed pages are at most as many as there are streams': [
+    packed(page().repeat(5)) + contents(5),
+    6,
+  ],
+  'one in the open and the rest packed': [page() + packed(page().repeat(5)) + contents(6), 7],
+  'what says nothing has one page': ['%PDF-1.7', 1],
+  'a closed outline has a count below 0': [`${page()}<< /Type /Outlines /Count -40 >>`, 1],
+  'no more than any vendor takes': [page().repeat(5_000), pdfPagesMax],
+  'a count out of all bounds': ['<< /Count 99999999999999999999 >>', pdfPagesMax],
 };
 
-for (const [name, { text, pages }] of Object.entries(cases)) {
+for (const [name, [text, pages]] of Object.entries(cases)) {
   test(`PDF pages: ${name}`, () => assert.equal(countPdfPages(Buffer.from(text, 'latin1')), pages));
 }
 

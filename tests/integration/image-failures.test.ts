@@ -25,50 +25,22 @@ import { TestClock } from '../support/test-clock.ts';
 import { until } from '../support/until.ts';
 import { answerJson, answerStatus, holdBack, thenReset, type Script } from '../support/upstream.ts';
 
-/** One model per test, so that route health in one does not affect the others. */
-const secondRoutes: readonly {
-  readonly model: string;
-  readonly what: string;
-  readonly script: Script;
-  readonly expected: readonly [
-    status: number,
-    route: string | undefined,
-    attempts: string | undefined,
-  ];
-  /** The loss for images that the first may have drawn anyway. */
-  readonly lossMicros?: number;
-}[] = [
-  {
-    model: 'house-1',
-    what: 'is unused while the first works',
-    script: openaiDraws(),
-    expected: [200, 'local', '1'],
-  },
-  {
-    model: 'house-2',
-    what: 'serves when the first fails',
-    script: answerStatus(500),
-    expected: [200, 'openai', '2'],
-  },
-  {
-    model: 'house-3',
-    what: 'serves when the first refuses our key',
-    script: answerStatus(401),
-    expected: [200, 'openai', '2'],
-  },
-  {
-    model: 'house-4',
-    what: 'is not tried for a request that the first refused',
-    script: openaiModerates,
-    expected: [400, undefined, undefined],
-  },
-  {
-    model: 'house-5',
-    what: 'serves when the first breaks off',
-    script: thenReset(null),
-    expected: [200, 'openai', '2'],
-    lossMicros: 10_000,
-  },
+/**
+ * One model per test, so that route health in one does not affect the others. `lossMicros`: for images
+ * that the first may have drawn anyway.
+ */
+const secondRoutes: readonly (readonly [
+  model: string,
+  what: string,
+  script: Script,
+  expected: readonly [status: number, route?: string, attempts?: string],
+  lossMicros?: number,
+])[] = [
+  ['house-1', 'is unused while the first works', openaiDraws(), [200, 'local', '1']],
+  ['house-2', 'serves when the first fails', answerStatus(500), [200, 'openai', '2']],
+  ['house-3', 'serves when the first refuses our key', answerStatus(401), [200, 'openai', '2']],
+  ['house-4', 'is not tried for a request that the first refused', openaiModerates, [400]],
+  ['house-5', 'serves when the first breaks off', thenReset(null), [200, 'openai', '2'], 10_000],
 ];
 
 function modelOfTwoRoutes(id: string): object {
@@ -84,9 +56,7 @@ function modelOfTwoRoutes(id: string): object {
 const readOnMs = 5_000;
 
 const clock = new TestClock();
-const models = Object.fromEntries(
-  secondRoutes.map(({ model }) => [model, modelOfTwoRoutes(model)]),
-);
+const models = Object.fromEntries(secondRoutes.map(([model]) => [model, modelOfTwoRoutes(model)]));
 const { gateway, newKey, draw, play, assertCharged, assertFree, lossesOf } =
   await startImageGateway({ image_models: models }, { clock });
 after(() => gateway.stop());
@@ -322,16 +292,14 @@ describe('failures', () => {
 });
 
 describe('a second route', () => {
-  for (const { model, what, script, expected, lossMicros } of secondRoutes) {
+  for (const [model, what, script, expected, lossMicros] of secondRoutes) {
     test(what, async () => {
       gateway.upstream.on('/local/v1/images/generations', script);
       const owner = await newKey();
       const reply = await draw(owner.key, { model, quality: 'low' });
-      assert.deepEqual(
-        [reply.status, reply.headers['x-service-route'], reply.headers['x-service-attempts']],
-        expected,
-        reply.text,
-      );
+      const { 'x-service-route': route, 'x-service-attempts': attempts } = reply.headers;
+      const got = [reply.status, route, attempts].filter((part) => part !== undefined);
+      assert.deepEqual(got, expected, reply.text);
       // The operator's cost, without the markup.
       await (reply.status === 200
         ? assertCharged(reply, { ...owner, images: 1, micros: 10_000 })

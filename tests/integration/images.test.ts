@@ -17,102 +17,40 @@ const clock = new TestClock();
 const { gateway, newKey, draw, recordsOf, assertCharged } = await startImageGateway({}, { clock });
 after(() => gateway.stop());
 
+const one = inputs.slice(0, 1);
 /**
  * The cost of one image in micros, inputs included, with a markup of 1.5. `path`: the provider's
  * path.
  */
-const models: readonly {
-  readonly id: string;
-  readonly name: string;
-  readonly provider: string;
-  readonly path: string;
-  readonly images: readonly string[];
-  readonly micros: number;
-}[] = [
-  {
-    id: 'gpt-image-flare',
-    name: 'GPT Image Flare',
-    provider: 'openai',
-    path: imagePaths.generations,
-    images: [],
-    micros: 19_500,
-  },
-  {
-    id: 'gpt-image-sunburst',
-    name: 'GPT Image Sunburst',
-    provider: 'openai',
-    path: imagePaths.generations,
-    images: [],
-    micros: 19_500,
-  },
-  {
-    id: 'gpt-image-flare-edit',
-    name: 'GPT Image Flare Edit',
-    provider: 'openai',
-    path: imagePaths.edits,
-    images: inputs.slice(0, 1),
-    micros: 34_500,
-  },
-  {
-    id: 'gpt-image-sunburst-reference',
-    name: 'GPT Image Sunburst Reference',
-    provider: 'openai',
-    path: imagePaths.edits,
-    images: inputs,
-    micros: 49_500,
-  },
-  {
-    id: 'flux-2',
-    name: 'FLUX.2',
-    provider: 'bfl',
-    path: imagePaths.bfl(),
-    images: [],
-    micros: 45_000,
-  },
-  {
-    id: 'flux-2-edit',
-    name: 'FLUX.2 Edit',
-    provider: 'bfl',
-    path: imagePaths.bfl(),
-    images: inputs.slice(0, 1),
-    micros: 67_500,
-  },
-  {
-    id: 'flux-2-reference',
-    name: 'FLUX.2 Reference',
-    provider: 'bfl',
-    path: imagePaths.bfl(),
-    images: inputs,
-    micros: 90_000,
-  },
-  {
-    id: 'nano-banana',
-    name: 'Nano Banana',
-    provider: 'google',
-    path: imagePaths.gemini,
-    images: [],
-    micros: 51_000,
-  },
-  {
-    id: 'nano-banana-edit',
-    name: 'Nano Banana Edit',
-    provider: 'google',
-    path: imagePaths.gemini,
-    images: inputs.slice(0, 1),
-    micros: 52_500,
-  },
-  {
-    id: 'nano-banana-reference',
-    name: 'Nano Banana Reference',
-    provider: 'google',
-    path: imagePaths.gemini,
-    images: inputs,
-    micros: 54_000,
-  },
+const models: [
+  id: string,
+  name: string,
+  provider: string,
+  path: string,
+  images: readonly string[],
+  micros: number,
+][] = [
+  ['gpt-image-flare', 'GPT Image Flare', 'openai', imagePaths.generations, [], 19_500],
+  ['gpt-image-sunburst', 'GPT Image Sunburst', 'openai', imagePaths.generations, [], 19_500],
+  ['gpt-image-flare-edit', 'GPT Image Flare Edit', 'openai', imagePaths.edits, one, 34_500],
+  [
+    'gpt-image-sunburst-reference',
+    'GPT Image Sunburst Reference',
+    'openai',
+    imagePaths.edits,
+    inputs,
+    49_500,
+  ],
+  ['flux-2', 'FLUX.2', 'bfl', imagePaths.bfl(), [], 45_000],
+  ['flux-2-edit', 'FLUX.2 Edit', 'bfl', imagePaths.bfl(), one, 67_500],
+  ['flux-2-reference', 'FLUX.2 Reference', 'bfl', imagePaths.bfl(), inputs, 90_000],
+  ['nano-banana', 'Nano Banana', 'google', imagePaths.gemini, [], 51_000],
+  ['nano-banana-edit', 'Nano Banana Edit', 'google', imagePaths.gemini, one, 52_500],
+  ['nano-banana-reference', 'Nano Banana Reference', 'google', imagePaths.gemini, inputs, 54_000],
 ];
 
 describe('every model', () => {
-  for (const { id, name, provider, path, images, micros } of models) {
+  for (const [id, name, provider, path, images, micros] of models) {
     const body = { model: id, prompt, n: 2, ...(images.length > 0 && { images }) };
 
     test(`${id} with a live key asks its provider and charges each image`, async () => {

@@ -8,27 +8,12 @@ import { startGateway } from '../support/gateway.ts';
 
 const modelMax = 4_000;
 const defaultMax = 2_500;
-/** By the provider's wire format. */
+/** By the name of the model. */
 const upstreams = {
-  responses: {
-    provider: 'openai',
-    api: 'responses',
-    path: '/v1/responses',
-    limit: 'max_output_tokens',
-  },
-  chat: {
-    provider: 'openai',
-    api: 'chat',
-    path: '/v1/chat/completions',
-    limit: 'max_completion_tokens',
-  },
-  messages: { provider: 'anthropic', api: 'messages', path: '/v1/messages', limit: 'max_tokens' },
-  local: {
-    provider: 'local',
-    api: 'chat',
-    path: '/local/v1/chat/completions',
-    limit: 'max_tokens',
-  },
+  responses: ['openai', 'responses', '/v1/responses', 'max_output_tokens'],
+  chat: ['openai', 'chat', '/v1/chat/completions', 'max_completion_tokens'],
+  messages: ['anthropic', 'messages', '/v1/messages', 'max_tokens'],
+  local: ['local', 'chat', '/local/v1/chat/completions', 'max_tokens'],
 } as const;
 
 /** `n`: Chat only. */
@@ -78,7 +63,7 @@ const clients: readonly {
   },
 ];
 
-const model = ({ provider, api }: { provider: string; api: string }) => ({
+const model = ([provider, api]: readonly [provider: string, api: string, ...unknown[]]) => ({
   display_name: 'Limited',
   owned_by: 'test',
   routes: [{ provider, model: 'm', api }],
@@ -93,7 +78,7 @@ const gateway = await startGateway({
     Object.entries(upstreams).map(([name, upstream]) => [`to-${name}`, model(upstream)]),
   ),
 });
-for (const { path, api } of Object.values(upstreams)) {
+for (const [, api, path] of Object.values(upstreams)) {
   gateway.upstream.on(
     path,
     answerContent(api, { text: 'Hello.', tokens: { input: 5, output: 2 } }),
@@ -103,13 +88,13 @@ const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 100 });
 after(() => gateway.stop());
 
 for (const client of clients) {
-  for (const [name, upstream] of Object.entries(upstreams)) {
+  for (const [name, [, api, , limitField]] of Object.entries(upstreams)) {
     test(`${client.wire} to ${name}: the held output limit is the one sent upstream`, async () => {
       for (const limit of client.limits) {
         const body = { model: `to-${name}`, ...client.body, ...limit, stream: true };
         const reply = await gateway.post(client.path, { key, body });
         const choices = limit.n ?? 1;
-        if (choices > 1 && upstream.api !== client.wire) {
+        if (choices > 1 && api !== client.wire) {
           assert.equal(reply.status, 400);
           continue;
         }
@@ -117,8 +102,8 @@ for (const client of clients) {
         const sent = gateway.upstream.requests.at(-1)!.body as Record<string, unknown> & {
           thinking?: { budget_tokens?: number };
         };
-        const sentMax = sent[upstream.limit] as number;
-        if (upstream.api === 'chat')
+        const sentMax = sent[limitField] as number;
+        if (api === 'chat')
           assert.ok(
             !('max_tokens' in sent && 'max_completion_tokens' in sent),
             'one limit, not two',
