@@ -1,13 +1,8 @@
 // `tollgate import litellm`: of its keys only plain hashes are known, which become HMACs at their
 // first use; guesses at them are throttled like any other.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import OpenAI from 'openai';
-import { parse } from 'yaml';
-import { answerContent } from '../support/answers.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { endpoint } from '../support/endpoints.ts';
 import {
   liteLlmEnvironment,
   liteLlmKeys,
@@ -15,19 +10,18 @@ import {
   makeForeign,
 } from '../support/foreign-samples.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  answerHi,
+  ask as askAs,
+  countRows,
+  restartWith,
+  resultsOf,
+  type Report,
+} from '../support/imports.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
-
-type Line = {
-  readonly kind: string;
-  readonly name: string;
-  readonly result: string;
-  readonly id?: string;
-  readonly notes: readonly string[];
-};
-type Report = { readonly lines: readonly Line[] };
 
 let gateway: TestGateway<RunningApp>;
 let url: string;
@@ -38,10 +32,7 @@ before(async () => {
   gateway = await startGateway({ limits: { failed_keys_per_minute: failuresMax } }, { clock });
   url = await makeForeign('postgres', liteLlmSample(gateway.upstream.url));
   gateway.program.env = { ...gateway.program.env, ...liteLlmEnvironment };
-  gateway.upstream.on(
-    endpoint('chat').upstreamPath,
-    answerContent('chat', { text: 'Hi', tokens: { input: 1_000, output: 100 } }),
-  );
+  answerHi(gateway);
 });
 after(() => gateway.stop());
 
@@ -49,12 +40,7 @@ const run = (...options: string[]) =>
   gateway.program.cli<Report>('import', 'litellm', '--database', url, ...options);
 const idOf = ({ lines }: Report, kind: string, name: string) =>
   lines.find((line) => line.kind === kind && line.name === name)!.id!;
-const ask = (apiKey: string) =>
-  new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).chat.completions.create({
-    model: 'mine',
-    max_completion_tokens: 200,
-    messages: [{ role: 'user', content: 'Hello!' }],
-  });
+const ask = (key: string) => askAs(gateway, key, 'mine');
 const digests = async () =>
   (await rowsOf(gateway.database, 'api_keys')).map(({ digest }) => digest);
 const isPlain = (digest: string) => digest.startsWith('sha256:');
@@ -62,10 +48,7 @@ const isPlain = (digest: string) => digest.startsWith('sha256:');
 test('an SDK with the old key is served and charged; its hash becomes an HMAC; a second run changes nothing', async () => {
   const file = join(gateway.program.dataDir, 'moved.yaml');
   const report = await run('--apply', '--credit-usd', '2', '--write-config', file);
-  const results = Object.fromEntries(
-    report.lines.map(({ kind, name, result }) => [`${kind} ${name}`, result]),
-  );
-  assert.deepEqual(results, {
+  assert.deepEqual(resultsOf(report), {
     'account Team': 'came',
     'account ada@example.com': 'came',
     'account keys of nobody': 'came',
@@ -83,8 +66,7 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
     'other history of requests, and what was spent in the running windows': 'stays',
   });
   assert.ok((await digests()).filter(isPlain).length === 4);
-  const config = parse(readFileSync(file, 'utf8')) as object;
-  assert.deepEqual(config, {
+  assert.deepEqual(await restartWith(gateway, file), {
     providers: {
       openai: { kind: 'openai', base_url: `${gateway.upstream.url}/v1`, api_key: 'sk-one' },
       vllm: {
@@ -102,14 +84,6 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
     },
     aliases: { mine: 'house' },
   });
-  await gateway.program.terminate();
-  const place = gateway.program.env['TOLLGATE_CONFIG']!;
-  writeFileSync(
-    place,
-    JSON.stringify({ ...(JSON.parse(readFileSync(place, 'utf8')) as object), ...config }),
-  );
-  await gateway.program.start();
-
   const keys = await rowsOf(gateway.database, 'api_keys', { id: idOf(report, 'key', 'ada') });
   assert.deepEqual(
     keys.map((key) => [
@@ -122,7 +96,7 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
     ]),
     [[300_000, null, 7, 500_000, null, 'sk-…ada0']],
   );
-  assert.equal((await ask(liteLlmKeys.ada)).choices[0]!.message.content, 'Hi');
+  assert.equal(await ask(liteLlmKeys.ada), 'Hi');
   assert.equal(
     (await gateway.balance(idOf(report, 'account', 'ada@example.com'))).availableMicros,
     2_000_000 - 2_250,
@@ -131,7 +105,7 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
   // Under the HMAC, after a restart that empties the memory.
   await gateway.program.terminate();
   await gateway.program.start();
-  assert.equal((await ask(liteLlmKeys.ada)).choices[0]!.message.content, 'Hi');
+  assert.equal(await ask(liteLlmKeys.ada), 'Hi');
 
   for (const key of [liteLlmKeys.teamOld, liteLlmKeys.teamNew]) await ask(key);
   const [team] = await rowsOf(gateway.database, 'api_keys', { id: idOf(report, 'key', 'team') });
@@ -147,16 +121,13 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
   for (const digest of await digests()) await assert.rejects(ask(digest), { status: 401 });
   await clock.advance(120_000);
 
-  const tables = ['accounts', 'api_keys', 'earlier_keys', 'entries', 'audit_log'] as const;
-  const counts = () =>
-    Promise.all(tables.map(async (table) => (await rowsOf(gateway.database, table)).length));
-  const earlier = await counts();
+  const earlier = await countRows(gateway);
   const again = await run('--apply', '--credit-usd', '2');
   assert.deepEqual(
     again.lines.filter(({ result }) => result === 'came'),
     [],
   );
-  assert.deepEqual(await counts(), earlier);
+  assert.deepEqual(await countRows(gateway), earlier);
 });
 
 test('after an import, wrong keys count, and who has sent too many waits; keys in use go on', async () => {

@@ -1,13 +1,9 @@
 // `tollgate import new-api`: keys of new-api and one-api work here at once and are charged to the
 // balance that came with them; a second run changes nothing.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import OpenAI from 'openai';
-import { parse } from 'yaml';
-import { answerContent } from '../support/answers.ts';
 import { after, before, test } from '../support/both-stores.ts';
-import { endpoint } from '../support/endpoints.ts';
 import {
   makeForeign,
   newApiKeys,
@@ -16,18 +12,17 @@ import {
   runOn,
 } from '../support/foreign-samples.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import {
+  answerHi,
+  ask as askAs,
+  countRows,
+  restartWith,
+  resultsOf,
+  type Report,
+} from '../support/imports.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { rowsOf } from '../support/rows.ts';
 import { currentStore } from '../support/test-store.ts';
-
-type Line = {
-  readonly kind: string;
-  readonly name: string;
-  readonly result: string;
-  readonly id?: string;
-  readonly notes: readonly string[];
-} & Readonly<Record<string, unknown>>;
-type Report = { readonly applied: boolean; readonly lines: readonly Line[] };
 
 let gateway: TestGateway<RunningApp>;
 let source: string;
@@ -45,27 +40,15 @@ const lineOf = ({ lines }: Report, kind: string, name: string) => {
 };
 const run = (...options: string[]) =>
   gateway.program.cli<Report>('import', 'new-api', '--database', source, ...options);
-const clientOf = (apiKey: string) =>
-  new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-const ask = (key: string, model = 'house') =>
-  clientOf(key).chat.completions.create({
-    model,
-    max_completion_tokens: 200,
-    messages: [{ role: 'user', content: 'Hello!' }],
-  });
-const tables = ['accounts', 'api_keys', 'entries', 'audit_log'] as const;
-const counts = () =>
-  Promise.all(tables.map(async (table) => (await rowsOf(gateway.database, table)).length));
+const ask = (key: string, model = 'house') => askAs(gateway, key, model);
+const counts = () => countRows(gateway);
 
 test('without --apply it says what would come, and changes nothing', async () => {
   const earlier = await counts();
   const report = await run();
   assert.equal(report.applied, false);
   assert.deepEqual(await counts(), earlier);
-  const results = Object.fromEntries(
-    report.lines.map((line) => [`${line.kind} ${line.name}`, line.result]),
-  );
-  assert.deepEqual(results, {
+  assert.deepEqual(resultsOf(report), {
     'account Ada': 'comes',
     'account bob': 'disabled',
     'account Eve': 'stays',
@@ -110,8 +93,7 @@ test('an SDK with the old key is served and charged; a second run changes nothin
     ['["house","nowhere"]', '["127.0.0.0/8"]', null, 'sk-…mLim'],
   );
 
-  const config = parse(readFileSync(file, 'utf8')) as { models: object; providers: object };
-  assert.deepEqual(config, {
+  assert.deepEqual(await restartWith(gateway, file), {
     providers: {
       'main-host': { kind: 'openai', base_url: `${gateway.upstream.url}/v1`, api_key: 'sk-one' },
       'main-host-2': {
@@ -138,23 +120,14 @@ test('an SDK with the old key is served and charged; a second run changes nothin
       secret: { routes: [{ provider: 'main-host', model: 'secret', rank: 0, weight: 1 }] },
     },
   });
-  await gateway.program.terminate();
-  const place = gateway.program.env['TOLLGATE_CONFIG']!;
-  const own = JSON.parse(readFileSync(place, 'utf8')) as Record<string, object>;
-  writeFileSync(place, JSON.stringify({ ...own, ...config }));
-  await gateway.program.start();
-  gateway.upstream.on(
-    endpoint('chat').upstreamPath,
-    answerContent('chat', { text: 'Hi', tokens: { input: 1_000, output: 100 } }),
-  );
+  answerHi(gateway);
   // The group pays 1.5 times 1,000 × $1.25 + 100 × $10 for a million tokens.
   for (const [key, balance] of [
     [`sk-${newApiKeys.ada}`, 2_000_002 - 3_375],
     [`sk-${newApiKeys.limited}-17`, 2_000_002 - 2 * 3_375],
     [newApiKeys.ada, 2_000_002 - 3 * 3_375],
   ] as const) {
-    const answer = await ask(key);
-    assert.equal(answer.choices[0]!.message.content, 'Hi');
+    assert.equal(await ask(key), 'Hi');
     assert.equal((await gateway.balance(ada.id!)).availableMicros, balance);
   }
   await assert.rejects(ask(`sk-${newApiKeys.bob}`), /disabled/);
