@@ -46,33 +46,24 @@ const prices = { input: 1, output: 10 };
 const [listMicros, ownMicros] = [3_000, 310];
 const routes = [{ provider: 'host', model: 'up', api: 'chat' }];
 
+const takingKeys = (kind: string, base_url: string) => ({
+  kind,
+  base_url,
+  api_key: upstreamKey,
+  accounts_may_bring_keys: true,
+});
 const configOf = (upstream: LocalUpstream) => ({
   providers: {
     bfl: { ...bflAt(upstream, upstreamKey), accounts_may_bring_keys: true },
-    host: {
-      kind: 'openai-compatible',
-      base_url: `${upstream.url}/host/v1`,
-      api_key: upstreamKey,
-      accounts_may_bring_keys: true,
-    },
+    host: takingKeys('openai-compatible', `${upstream.url}/host/v1`),
     second: { credential_of: 'host', api_key: 'sk-second-of-the-operator', weight: 0.001 },
     closed: {
       kind: 'openai-compatible',
       base_url: `${upstream.url}/closed/v1`,
       api_key: 'sk-closed',
     },
-    openai: {
-      kind: 'openai',
-      base_url: `${upstream.url}/v1`,
-      api_key: upstreamKey,
-      accounts_may_bring_keys: true,
-    },
-    claude: {
-      kind: 'anthropic',
-      base_url: `${upstream.url}/claude`,
-      api_key: upstreamKey,
-      accounts_may_bring_keys: true,
-    },
+    openai: takingKeys('openai', `${upstream.url}/v1`),
+    claude: takingKeys('anthropic', `${upstream.url}/claude`),
   },
   models: {
     sold: { routes, prices, max_output_tokens: 500 },
@@ -142,21 +133,28 @@ async function ask(key: string, fields: object = {}, headers = {}) {
   const question = `Question ${questions++}.`;
   const messages = [{ role: 'user', content: question }];
   const body = { model: 'sold', messages, max_tokens: 300, ...fields };
-  const { reply, asked } = await gateway.recordUpstream(() =>
-    clock.skipWaits(gateway.post('/v1/chat/completions', { key, body, headers })),
-  );
+  const { reply, asked } = await send(chat.path, { key, body, headers });
   const own = 'messages' in fields ? asked : asked.filter(({ text }) => text.includes(question));
-  return { reply, used: own.map((one) => String(one.headers.authorization).slice(7)) };
+  return { reply, used: own.map(keyOf) };
 }
 
+/** Sends a request; `asked` are the provider's. */
+const send = (at: string, options: Parameters<TestGateway['post']>[1]) =>
+  gateway.recordUpstream(() => clock.skipWaits(gateway.post(at, options)));
+
 const keyOf = ({ headers }: LocalUpstream['requests'][number]) =>
-  String(headers.authorization).slice(7);
+  String(headers['x-key'] ?? headers['x-api-key'] ?? String(headers.authorization).slice(7));
+/** Answers one key otherwise than all others. */
+const byKey =
+  (secret: string, own: Script, other: Script): Script =>
+  (response, request) =>
+    (keyOf(request) === secret ? own : other)(response, request);
 const routeOf = ({ headers }: Reply) => headers['x-service-route'];
 
 /** Refuses these keys, and answers with others. */
 function refuse(status: number, ...keys: readonly string[]): void {
   gateway.upstream.on(path, (response, request) => {
-    const key = String(request.headers.authorization).slice(7);
+    const key = keyOf(request);
     const body = { error: { message: `Incorrect API key provided: ${key}` } };
     const script = keys.includes(key) ? answerStatus(status, { body }) : answer;
     return script(response, request);
@@ -253,7 +251,7 @@ testOn('sqlite', 'a provider that quotes an own key to the client is not passed 
   const { key, secret } = await customer();
   for (const status of [400, 404, 422, 500]) {
     gateway.upstream.on(path, (response, request) => {
-      const sent = String(request.headers.authorization).slice(7);
+      const sent = keyOf(request);
       const error = { message: `Bad ${sent}!`, code: sent, param: sent };
       return answerStatus(status, { body: { error } })(response, request);
     });
@@ -333,7 +331,7 @@ test('cached answers, replays and shared runs stay in their account', async () =
     assert.equal(replies[0]!.json<{ choices: unknown }>().choices !== undefined, true);
     return replies[0]!;
   });
-  const used = asked.map(({ headers }) => String(headers.authorization).slice(7)).toSorted();
+  const used = asked.map(keyOf).toSorted();
   assert.deepEqual(used, [one.secret, other.secret].toSorted());
 });
 
@@ -387,7 +385,7 @@ testOn('sqlite', 'each way to ask a chat model, and each batch line, uses an own
     '/v1beta/models/sold:generateContent': { contents: [{ parts: [{ text: 'Hi' }] }] },
   };
   for (const [at, body] of Object.entries(asks)) {
-    const { reply, asked } = await gateway.recordUpstream(() => gateway.post(at, { key, body }));
+    const { reply, asked } = await send(at, { key, body });
     assert.equal(reply.status, 200, reply.text);
     assert.deepEqual(asked.map(keyOf), [secret], at);
     assert.equal(reply.costMicros, ownMicros, at);
@@ -418,13 +416,8 @@ testOn(
       const request = task.request(`a-${type}`);
       const askWith = async (scripted: Script) => {
         gateway.upstream.on(`/host/v1${hostPath}`, scripted);
-        const { reply, asked } = await gateway.recordUpstream(() =>
-          gateway.post(at, {
-            ...request,
-            key,
-            headers: { ...request.headers, 'x-service-cache': 'false' },
-          }),
-        );
+        const headers = { ...request.headers, 'x-service-cache': 'false' };
+        const { reply, asked } = await send(at, { ...request, key, headers });
         return { reply, used: asked.map(keyOf) };
       };
       const own = await askWith(script);
@@ -437,9 +430,7 @@ testOn(
       assert.equal(charge!.upstream_cost_micros, 0, at);
       assert.ok(isOwnKeyVersion(charge!.price_version), at);
 
-      const refusing: Script = (response, asked) =>
-        (keyOf(asked) === secret ? answerStatus(401) : script)(response, asked);
-      const other = await askWith(refusing);
+      const other = await askWith(byKey(secret, answerStatus(401), script));
       assert.equal(other.reply.costMicros, costMicros, at);
       assert.deepEqual([other.used[0], other.used.length], [secret, 2], at);
 
@@ -481,30 +472,25 @@ const imageRows = [
     script: null,
   },
 ] as const;
-const usedKey = ({ headers }: LocalUpstream['requests'][number]) =>
-  String(headers['x-key'] ?? headers['x-api-key'] ?? String(headers.authorization).slice(7));
 
 testOn('sqlite', 'images are made with an own key for a part of their price', async () => {
   playImageProviders(gateway.upstream);
   for (const { path: at, host, provider, body, ...row } of imageRows) {
     const script = 'script' in row ? row.script : openaiDraws();
     if (script) gateway.upstream.on(host, script);
-    const secret = `Of.the.artist.at.${provider}.${at.length}`;
-    const own = await customer(null);
-    await bring(own.owner, { provider, api_key: secret });
-    await noticeKeyChanges(gateway, { clock });
+    const own = await customer({ provider });
+    const { secret } = own;
     const other = await customer(null);
-    const askBy = (by: string) =>
-      gateway.recordUpstream(() => clock.skipWaits(gateway.post(at, { body, key: by })));
+    const askBy = (key: string) => send(at, { body, key });
     const chargeOf = async ({ requestId }: Reply) =>
       (await rowsOf(gateway.database, 'charges', { id: requestId }))[0]!;
     const usual = await askBy(other.key);
     assert.equal(usual.reply.status, 200, usual.reply.text);
-    assert.ok(!usual.asked.map(usedKey).includes(secret));
+    assert.ok(!usual.asked.map(keyOf).includes(secret));
     const { reply, asked } = await askBy(own.key);
     assert.equal(reply.status, 200, reply.text);
     const ofProvider = asked.filter(({ path: called }) => called !== imagePaths.bflImage);
-    assert.deepEqual(new Set(ofProvider.map(usedKey)), new Set([secret]), host);
+    assert.deepEqual(new Set(ofProvider.map(keyOf)), new Set([secret]), host);
     assert.equal(routeOf(reply), `${provider}:own`);
     assert.equal(reply.costMicros, Math.ceil(usual.reply.costMicros! / 10) + 10, host);
     const charge = await chargeOf(reply);
@@ -517,9 +503,7 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
     // Refused or lost, it is free, and nobody's loss; the operator's key has its price.
     for (const failing of [answerCutOff('{'), answerStatus(401)]) {
       await clock.advance(700_000);
-      gateway.upstream.on(host, (response, request) =>
-        (usedKey(request) === secret ? failing : usable)(response, request),
-      );
+      gateway.upstream.on(host, byKey(secret, failing, usable));
       const fallen = await askBy(own.key);
       assert.deepEqual(
         [fallen.reply.costMicros, routeOf(fallen.reply)],
@@ -536,11 +520,9 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
 
     // One that comes after the operator's serves when theirs fail.
     const late = await customer({ provider, order: 'after' });
-    gateway.upstream.on(host, (response, request) =>
-      (usedKey(request) === late.secret ? usable : answerStatus(401))(response, request),
-    );
+    gateway.upstream.on(host, byKey(late.secret, usable, answerStatus(401)));
     const last = await askBy(late.key);
-    assert.equal(usedKey(last.asked[0]!), upstreamKey);
+    assert.equal(keyOf(last.asked[0]!), upstreamKey);
     assert.deepEqual(
       [last.reply.costMicros, routeOf(last.reply)],
       [reply.costMicros, `${provider}:own`],
@@ -551,11 +533,9 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
     playImageProviders(gateway.upstream);
     const headers = { 'x-service-cache': 'true' };
     for (const by of [own.key, other.key]) {
-      const cached = await gateway.recordUpstream(() =>
-        clock.skipWaits(gateway.post(at, { body, headers, key: by })),
-      );
+      const cached = await send(at, { body, headers, key: by });
       assert.equal(cached.reply.headers['x-service-cache'], undefined);
-      assert.equal(cached.asked.map(usedKey).includes(secret), by === own.key);
+      assert.equal(cached.asked.map(keyOf).includes(secret), by === own.key);
     }
   }
   playImageProviders(gateway.upstream);
@@ -563,10 +543,7 @@ testOn('sqlite', 'images are made with an own key for a part of their price', as
 
 testOn('sqlite', 'an image of an answer is drawn with an own key', async () => {
   gateway.upstream.on(imagePaths.generations, openaiDraws());
-  const secret = 'Of.the.artist.in.an.answer';
-  const own = await customer(null);
-  await bring(own.owner, { provider: 'openai', api_key: secret });
-  await noticeKeyChanges(gateway, { clock });
+  const own = await customer({ provider: 'openai' });
   const call = { id: 'c', name: 'generate_image', arguments: { prompt: 'A fox' } };
   const turns = [
     { thought: null, text: 'So.', calls: [call] },
@@ -579,14 +556,12 @@ testOn('sqlite', 'an image of an answer is drawn with an own key', async () => {
   ] as const) {
     const [draws, ends] = turns.map((turn) => answerJson(chatTurns.whole(turn)));
     gateway.upstream.on(path, draws!, ends!);
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/responses', { key, body }),
-    );
+    const { reply, asked } = await send('/v1/responses', { key, body });
     assert.equal(reply.status, 200, reply.text);
     // Two turns of 20 tokens of input and 10 of output, with the operator's key.
     assert.equal(reply.costMicros, 2 * (20 * 1 + 10 * 10) + cost, reply.text);
     const [drawing] = asked.filter(({ path: called }) => called === imagePaths.generations);
-    assert.equal(usedKey(drawing!) === secret, key === own.key);
+    assert.equal(keyOf(drawing!) === own.secret, key === own.key);
   }
 });
 
@@ -597,9 +572,7 @@ testOn(
     const { key, secret } = await customer({ provider: 'openai' });
     const partial = { data: { type: 'image_generation.partial_image', b64_json: 'AAAA' } };
     const breaking = thenReset(framesText([partial]));
-    gateway.upstream.on(imagePaths.generations, (response, request) =>
-      (usedKey(request) === secret ? breaking : openaiDraws())(response, request),
-    );
+    gateway.upstream.on(imagePaths.generations, byKey(secret, breaking, openaiDraws()));
     const call = { id: 'c', name: 'generate_image', arguments: { prompt: 'A fox' } };
     const [draws, ends] = [[call], []].map((calls) =>
       answerSse(chatTurns.frames({ thought: null, text: 'So.', calls })),
@@ -618,25 +591,20 @@ testOn(
 
 testOn('sqlite', 'tokens are counted with an own key, and else with the operator’s', async () => {
   const counting = '/claude/v1/messages/count_tokens';
-  const secret = 'Of.the.customer.who.counts';
-  const own = await customer(null);
-  await bring(own.owner, { provider: 'claude', api_key: secret });
-  await noticeKeyChanges(gateway, { clock });
+  const own = await customer({ provider: 'claude' });
+  const { secret } = own;
   const body = { model: 'counted', messages: [{ role: 'user', content: 'Hi' }] };
   const count = answerJson({ input_tokens: 7 });
-  const refusing: Script = (response, request) =>
-    (usedKey(request) === secret ? answerStatus(401) : count)(response, request);
+  const refusing = byKey(secret, answerStatus(401), count);
   for (const [script, key, used] of [
     [count, own.key, [secret]],
     [refusing, own.key, [secret, upstreamKey]],
     [count, (await customer(null)).key, [upstreamKey]],
   ] as const) {
     gateway.upstream.on(counting, script);
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/messages/count_tokens', { body, key }),
-    );
+    const { reply, asked } = await send('/v1/messages/count_tokens', { body, key });
     assert.deepEqual(reply.json(), { input_tokens: 7 });
-    assert.deepEqual(asked.map(usedKey), used);
+    assert.deepEqual(asked.map(keyOf), used);
   }
   assert.ok(!gateway.program.output.includes('it counts no tokens'));
 });
@@ -670,9 +638,7 @@ testOn('sqlite', 'an own key goes first though only another provider sells a sea
   const body = { model: 'searching', input: 'Hi', tools: [{ type: 'web_search' }] };
   for (const own of [{}, null]) {
     const { key, secret } = await customer(own);
-    const { reply, asked } = await gateway.recordUpstream(() =>
-      gateway.post('/v1/responses', { key, body }),
-    );
+    const { reply, asked } = await send('/v1/responses', { key, body });
     assert.equal(reply.status, 200, reply.text);
     assert.deepEqual(asked.map(keyOf), [own ? secret : upstreamKey]);
     assert.equal(reply.headers['x-service-ignored'], own ? 'tools[0]' : undefined);
