@@ -24,22 +24,13 @@ import { until } from '../support/until.ts';
 import type { Turn } from '../support/turn-format.ts';
 import {
   answerJson,
-  answerStatus,
   framesText,
   type Script,
   thenHang,
   thenReset,
 } from '../support/upstream.ts';
 
-/** By the wire, how a forced choice of the function looks there. */
-const forced: Partial<Record<Wire, (body: Json) => boolean>> = {
-  'on-responses': ({ tool_choice: choice }) => choice?.name === 'web_search',
-  'on-chat': ({ tool_choice: choice }) => choice?.function?.name === 'web_search',
-  'on-gemini': ({ toolConfig: config }) => config?.functionCallingConfig?.mode === 'ANY',
-};
-const translated = Object.keys(forced) as Wire[];
-
-const { gateway, clock, key, account, play, recordOf, heldMicros } = await startHostedGateway({
+const { gateway, clock, key, play, recordOf, heldMicros } = await startHostedGateway({
   slow: hostedModel('local', 'slow', { timeouts: { total_ms: 60_000 } }),
 });
 after(() => gateway.stop());
@@ -89,54 +80,6 @@ const blocksOf = (message: Json) =>
   (message['content'] as Json[]).filter(({ type }) => !String(type).includes('thinking'));
 const kindsOf = (message: Json) => blocksOf(message).map(({ type }) => type);
 const kindsOfSearch = ['text', 'server_tool_use', 'web_search_tool_result', 'text'];
-for (const wire of translated)
-  for (const stream of [false, true])
-    for (const isForced of [false, true])
-      test(`a model ${wire} searches, ${stream ? 'streamed' : 'whole'}, ${isForced ? 'forced' : 'free'}`, async () => {
-        play(wire, searchTurn('Eiffel tower'), answerTurn);
-        const { format } = wires[wire];
-        const { postedMicros } = await gateway.balance(account);
-        const choice = isForced && { tool_choice: { type: 'tool', name: 'web_search' } };
-        const { reply, asked } = await ask({ model: wire, stream, ...choice });
-        const message = await messageOf(reply, stream);
-        assert.deepEqual(kindsOf(message), kindsOfSearch);
-        const [, use, result, text] = blocksOf(message);
-        assert.deepEqual([use!['name'], use!['input']], ['web_search', { query: 'Eiffel tower' }]);
-        assert.equal(result!['tool_use_id'], use!['id']);
-        const [found] = result!['content'];
-        assert.deepEqual(
-          [found.type, found.url, found.title, found.page_age],
-          ['web_search_result', address, 'Eiffel Tower', null],
-        );
-        assert.ok(found.encrypted_content);
-        assert.equal(text!['text'], answerTurn.text);
-        assert.equal(message['stop_reason'], 'end_turn');
-        assert.equal(message['usage'].server_tool_use.web_search_requests, 1);
-        assert.deepEqual([message['usage'].input_tokens, message['usage'].output_tokens], [40, 20]);
-
-        const calls = asked.filter(({ path }) => path !== searchPath);
-        assert.deepEqual([calls.length, asked.length], [2, 3]);
-        assert.deepEqual(format.toolNames(calls[0]!.body as Json), ['web_search']);
-        assert.deepEqual(
-          calls.map(({ body }) => forced[wire]!(body as Json)),
-          [isForced, false],
-        );
-        const second = calls[1]!.body as Json;
-        assert.match(format.readResults(second).join(), /Eiffel Tower.*330 metres high/s);
-        assert.ok(calls[1]!.text.includes(format.proof(thought)), 'the thought comes back');
-
-        assert.equal(reply.headers['x-service-ignored'], undefined);
-        assert.equal(reply.costMicros, costOf(2, 1));
-        const balance = await gateway.balance(account);
-        assert.equal(postedMicros - balance.postedMicros, costOf(2, 1));
-        const record = (await recordOf(reply))!;
-        assert.deepEqual(
-          [record['input_tokens'], record['output_tokens'], record['web_searches']],
-          [40, 20, 1],
-        );
-        assert.equal(balance.heldMicros, 0);
-      });
-
 test('the events of a stream come as Anthropic’s', async () => {
   play('on-chat', { ...searchTurn('a', 'b'), thought: null }, answerTurn);
   const { reply } = await ask({ model: 'on-chat', stream: true });
@@ -229,46 +172,6 @@ test('odd search blocks of a client are read or refused, never a failure of ours
 for (const stream of [false, true]) {
   const kind = stream ? 'streamed' : 'whole';
 
-  test(`a failed search is an error block, told to the model and not charged, ${kind}`, async () => {
-    gateway.upstream.on(searchPath, answerStatus(500));
-    play('on-chat', searchTurn('a'), answerTurn);
-    const { reply, asked } = await ask({ model: 'on-chat', stream });
-    const message = await messageOf(reply, stream);
-    assert.deepEqual(blocksOf(message)[2]!['content'], {
-      type: 'web_search_tool_result_error',
-      error_code: 'unavailable',
-    });
-    assert.match(chatTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
-    assert.equal(message['usage'].server_tool_use.web_search_requests, 0);
-    assert.equal(reply.costMicros, costOf(2, 0));
-  });
-
-  test(`max_uses ends the searches, and the answer ends without a call, ${kind}`, async () => {
-    play('on-chat', searchTurn('again', 'and again'));
-    const tools = [{ ...tool, max_uses: 3 }];
-    const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
-    const message = await messageOf(reply, stream);
-    const searches = asked.filter(({ path }) => path === searchPath).length;
-    assert.deepEqual([searches, asked.length - searches], [3, 4]);
-    assert.equal(message['stop_reason'], 'end_turn');
-    assert.ok(!kindsOf(message).includes('tool_use'));
-    const errors = blocksOf(message).flatMap(({ content }) => content?.error_code ?? []);
-    assert.deepEqual(errors, ['max_uses_exceeded', 'max_uses_exceeded', 'max_uses_exceeded']);
-    assert.equal(reply.costMicros, costOf(4, 3));
-  });
-
-  test(`a turn that also calls the client’s functions ends with those, ${kind}`, async () => {
-    const own = { id: 'call_own', name: 'f', arguments: { x: 1 } };
-    play('on-chat', { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
-    const tools = [tool, { name: 'f', input_schema: { type: 'object' } }];
-    const { reply, asked } = await ask({ model: 'on-chat', stream, tools });
-    const message = await messageOf(reply, stream);
-    assert.deepEqual(kindsOf(message), ['text', 'tool_use']);
-    assert.deepEqual(blocksOf(message)[1]!['input'], { x: 1 });
-    assert.equal(message['stop_reason'], 'tool_use');
-    assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
-  });
-
   test(`a stop sequence ends the answer, whatever the model has called, ${kind}`, async () => {
     play('on-responses', { ...searchTurn('a'), text: 'One END more' }, answerTurn);
     const { reply, asked } = await ask({ model: 'on-responses', stream, stop_sequences: ['END'] });
@@ -315,46 +218,6 @@ test('an answer that runs out of time in a later turn ends as at its limit, and 
   assert.ok(reply!.costMicros! > costOf(1, 1));
   assert.equal(await heldMicros(), 0);
 });
-
-test('domains limit what is searched and found', async () => {
-  const others = ['example.com.evil.org/', 'other.org/blog/x', 'other.org/'];
-  const urls = [address, ...others.map((other) => `https://${other}`)];
-  gateway.upstream.on(searchPath, answerJson({ web: { results: urls.map(page) } }));
-  const foundWith = async (fields: object) => {
-    play('on-chat', searchTurn('q'), answerTurn);
-    const { reply, asked } = await ask({ model: 'on-chat', tools: [{ ...tool, ...fields }] });
-    const message = await messageOf(reply, false);
-    const shown = (blocksOf(message)[2]!['content'] as Json[]).map(({ url }) => url as string);
-    const read = chatTurns.readResults(asked.at(-1)!.body as Json).join();
-    for (const url of urls) assert.equal(read.includes(`${url}\n`), shown.includes(url), url);
-    const searched = asked.find(({ path }) => path === searchPath)!;
-    return [new URLSearchParams(searched.query).get('q'), shown];
-  };
-  assert.deepEqual(await foundWith({ allowed_domains: ['example.com', 'other.org/blog'] }), [
-    'q site:example.com OR site:other.org/blog',
-    [urls[0], urls[2]],
-  ]);
-  assert.deepEqual(await foundWith({ blocked_domains: ['EXAMPLE.com'] }), ['q', urls.slice(1)]);
-  assert.deepEqual(await foundWith({ allowed_domains: [] }), ['q', urls]);
-});
-
-const refused: [fields: object, param: string][] = [
-  [{ allowed_domains: 'a.b' }, 'tools[0].allowed_domains'],
-  [{ allowed_domains: ['a.b', 5] }, 'tools[0].allowed_domains[1]'],
-  [{ allowed_domains: ['https://a.b'] }, 'tools[0].allowed_domains[0]'],
-  [{ blocked_domains: ['*.b'] }, 'tools[0].blocked_domains[0]'],
-  [{ blocked_domains: [''] }, 'tools[0].blocked_domains[0]'],
-  [{ allowed_domains: ['a.b'], blocked_domains: ['c.d'] }, 'tools[0].blocked_domains'],
-  [{ blocked_domains: Array.from({ length: 101 }, () => 'a.b') }, 'tools[0].blocked_domains'],
-  [{ max_uses: 0 }, 'tools[0].max_uses'],
-];
-for (const [fields, param] of refused)
-  test(`refused: ${JSON.stringify(fields).slice(0, 60)}`, async () => {
-    const { reply, asked } = await ask({ model: 'on-chat', tools: [{ ...tool, ...fields }] });
-    assert.deepEqual([reply.status, asked.length], [400, 0], reply.text);
-    assert.ok(reply.json<Json>()['error'].message.startsWith(param), reply.text);
-    assert.equal(await heldMicros(), 0);
-  });
 
 test('options without effect are listed, and a choice of none searches nothing', async () => {
   play('on-chat', answerTurn);

@@ -1,10 +1,14 @@
-// Web searches that the gateway runs for models whose provider has none, on Responses: one answer,
-// one hold, and a charge for all calls of the model and each search.
+// Web searches that the gateway runs for models whose provider has none or sells none: for each
+// client's format on each provider's, one answer that cites its pages, one hold, and a charge for all
+// calls of the model and each search.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, beforeEach, test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
+import { microsFromUsd } from '../../src/lib/money.ts';
 import { estimateInputTokens } from '../../src/lib/tokens.ts';
+import { columnOf } from '../support/column-of.ts';
 import {
   answerTurn,
   costOf,
@@ -12,18 +16,21 @@ import {
   responseOf,
   searchMicros,
   searchPath,
-  searchTurn as withoutThought,
+  searchTurn as turnOf,
   startHostedGateway,
   thought,
+  type Wire,
   wires,
 } from '../support/hosted-gateway.ts';
+import type { Reply } from '../support/http.ts';
 import type { Json } from '../support/plain/reading.ts';
 import { Random } from '../support/random.ts';
+import { checkStream } from '../support/stream-rules.ts';
 import { wav } from '../support/task-samples.ts';
+import { chatTurns } from '../support/turns-chat.ts';
+import type { Turn } from '../support/turn-format.ts';
 import { messagesTurns } from '../support/turns-messages.ts';
 import { until } from '../support/until.ts';
-import { scaled } from '../support/volume.ts';
-import type { Turn } from '../support/turn-format.ts';
 import {
   answerJson,
   answerSse,
@@ -33,12 +40,27 @@ import {
   holdBack,
   thenHang,
 } from '../support/upstream.ts';
-import { columnOf } from '../support/column-of.ts';
+import { scaled } from '../support/volume.ts';
 
 const prices = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 };
 const claude = (fields: object) => hostedModel('anthropic', 'claude-sonnet-4-5', fields);
+const local = { provider: 'local', model: 'm' };
+/** Its own searches are not sold. */
+const unsold = { tool_prices: { web_search: null, web_search_preview: null } };
 const { gateway, clock, key, account, play, recordOf, heldMicros, holdOf, lossOf, firstRecord } =
   await startHostedGateway({
+    'on-messages': claude(unsold),
+    'on-responses': hostedModel('openai', 'gpt-5', unsold),
+    'sold-elsewhere': hostedModel('openai', 'gpt-5'),
+    'no-functions-in-chat': hostedModel('openai', 'gpt-5.5'),
+    'gpt-5-search-api': hostedModel('openai', 'gpt-5-search-api'),
+    both: hostedModel('openai', 'gpt-5-search-api', {
+      routes: [
+        { provider: 'openai', model: 'gpt-5-search-api' },
+        { ...local, rank: 2 },
+      ],
+    }),
+    'without-tools': hostedModel('local', 'm', { routes: [{ ...local, lacks: ['tools'] }] }),
     slow: claude({ timeouts: { total_ms: 60_000 } }),
     // Its hold has no room for dearer caching.
     flat: claude({
@@ -59,73 +81,452 @@ const { gateway, clock, key, account, play, recordOf, heldMicros, holdOf, lossOf
   });
 after(() => gateway.stop());
 
-const page = {
-  title: 'Eiffel Tower',
-  url: 'https://www.example.com/tower',
-  description: 'It is 330 metres high',
-};
+const pages = Array.from({ length: 10 }, (_page, index) => ({
+  title: `Page ${index + 1}`,
+  url: `https://www.example.com/${index + 1}`,
+  // What a page says of numbers means nothing.
+  description: `Text ${index + 1} [3] [99]`,
+}));
 beforeEach(() => {
-  gateway.upstream.on(searchPath, answerJson({ web: { results: [page] } }));
+  gateway.upstream.on(searchPath, answerJson({ web: { results: pages } }));
 });
 
-const searchTurn = (...queries: string[]): Turn => ({ ...withoutThought(...queries), thought });
-const [onMessagesPath] = wires['on-messages'].paths;
+const searchTurn = (...queries: string[]): Turn => ({
+  ...turnOf(...queries),
+  thought,
+  text: 'See [1].',
+});
+const citingTurn: Turn = {
+  ...answerTurn,
+  text: '🗼 It is list[1] [2], 高い[11, 4] and [77]. 👩‍👩‍👧 [3]',
+};
+const cited = ['2', '11', '4', '3'];
+const f = { name: 'f', parameters: { type: 'object' } };
 
-const tools = [{ type: 'web_search' }];
-const ask = (fields: object) =>
-  gateway.postRecorded('/v1/responses', { key, body: { input: 'How high?', tools, ...fields } });
+type Cited = { readonly url: string; readonly marked: string | null };
+type Client = {
+  readonly path: (model: string, stream: boolean) => string;
+  readonly body: object;
+  /** A search near Paris that wants few pages; Messages cannot say how many. Left out: it has no words for either. */
+  readonly near?: object;
+  readonly fewPages: boolean;
+  readonly answerOf: (reply: Reply, stream: boolean) => Promise<Json>;
+  /** The pages cited in the last text, and the words that a citation covers. */
+  readonly citedIn: (answer: Json) => readonly Cited[];
+  /** Checks how an answer shows two searches and what they cost. Left out: the format does not show them. */
+  readonly checkShown?: (answer: Json) => void;
+  /** Checks how an answer shows a search that failed. */
+  readonly checkFailed: (answer: Json) => void;
+};
 
+const reads = (text: string) => async () =>
+  new Response(text, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+const webSearch = { type: 'web_search' };
+const messagesSearch = { type: 'web_search_20250305', name: 'web_search' };
+const place = { city: 'Paris', country: 'FR' };
+const approximate = { type: 'approximate', approximate: place };
 /** Reasoning aside: Gemini signs its calls with some. */
 const itemsOf = (response: Json) =>
   (response['output'] as Json[]).filter(({ type }) => type !== 'reasoning');
-const kindsOf = (response: Json) => itemsOf(response).map(({ type }) => type);
-for (const wire of ['on-messages', 'on-chat', 'on-gemini'] as const) {
-  for (const stream of [false, true]) {
-    test(`a model ${wire} searches through the gateway, ${stream ? 'streamed' : 'whole'}`, async () => {
+const kindsOf = (response: Json) => columnOf(itemsOf(response), 'type');
+const blocksOf = (message: Json) =>
+  (message['content'] as Json[]).filter(({ type }) => !String(type).includes('thinking'));
+
+const clients: Readonly<Record<'responses' | 'chat' | 'messages' | 'gemini', Client>> = {
+  responses: {
+    path: () => '/v1/responses',
+    body: { input: 'How high?', tools: [webSearch] },
+    near: { tools: [{ ...webSearch, search_context_size: 'low', user_location: place }] },
+    fewPages: true,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      return sdk.responses.stream({ model: 'm', input: 'x' }).finalResponse();
+    },
+    citedIn: ({ output }) => {
+      const { text, annotations } = output.at(-1).content.at(-1);
+      return annotations.map(({ url, start_index: start, end_index: end }: Json) => ({
+        url,
+        marked: text.slice(start, end),
+      }));
+    },
+    checkShown: (answer) => {
+      const search = 'web_search_call';
+      assert.deepEqual(kindsOf(answer), ['message', search, search, 'message']);
+      const { status, action } = itemsOf(answer)[1]!;
+      assert.deepEqual([status, action], ['completed', { type: 'search', query: 'a' }]);
+      const { input_tokens: input, output_tokens: output, cost } = answer['usage'];
+      assert.deepEqual([input, output, cost], [40, 20, costOf(2, 2) / 1e6]);
+      assert.equal(answer['status'], 'completed');
+    },
+    checkFailed: (answer) => assert.equal(itemsOf(answer)[1]!['status'], 'failed'),
+  },
+  chat: {
+    path: () => '/v1/chat/completions',
+    body: { messages: [{ role: 'user', content: 'How high?' }], web_search_options: {} },
+    near: { web_search_options: { search_context_size: 'low', user_location: approximate } },
+    fewPages: true,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new OpenAI({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      const read = sdk.chat.completions.stream({ model: 'm', messages: [] });
+      const completion = await read.finalChatCompletion();
+      const frames = reply.frames as readonly { readonly data: Json }[];
+      const deltas = frames.flatMap(({ data }) => data['choices']?.[0]?.delta ?? []) as Json[];
+      assert.equal(deltas.filter(({ role }) => role !== undefined).length, 1, 'one beginning');
+      const annotations = deltas.flatMap((delta) => delta['annotations'] ?? []);
+      const [{ message, ...choice }] = completion.choices as Json[] as [Json];
+      return { ...completion, choices: [{ ...choice, message: { ...message, annotations } }] };
+    },
+    citedIn: ({ choices: [{ message }] }) =>
+      message.annotations.map(({ url_citation: { url, start_index, end_index } }: Json) => ({
+        url,
+        marked: message.content.slice(start_index, end_index),
+      })),
+    checkFailed: ({ choices: [{ message }] }) => assert.deepEqual(message.annotations ?? [], []),
+  },
+  messages: {
+    path: () => '/v1/messages',
+    body: {
+      max_tokens: 8_000,
+      messages: [{ role: 'user', content: 'How high?' }],
+      tools: [messagesSearch],
+    },
+    near: { tools: [{ ...messagesSearch, user_location: place }] },
+    fewPages: false,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const sdk = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch: reads(reply.text) });
+      return sdk.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage();
+    },
+    citedIn: ({ content }) =>
+      content.at(-1).citations.map(({ type, url, cited_text: words }: Json) => {
+        assert.equal(type, 'web_search_result_location');
+        assert.match(words, /^Text \d+/);
+        return { url, marked: null };
+      }),
+    checkShown: (answer) => {
+      const [, use, result, ...others] = blocksOf(answer);
+      assert.deepEqual(columnOf(others, 'type'), [
+        'server_tool_use',
+        'web_search_tool_result',
+        'text',
+      ]);
+      assert.deepEqual([use!['name'], use!['input']], ['web_search', { query: 'a' }]);
+      assert.equal(result!['tool_use_id'], use!['id']);
+      const { encrypted_content: encrypted, ...found } = result!['content'][0];
+      assert.ok(encrypted);
+      const { title, url } = pages[0]!;
+      assert.deepEqual(found, { type: 'web_search_result', title, url, page_age: null });
+      assert.equal(answer['stop_reason'], 'end_turn');
+      const { server_tool_use: used, input_tokens: input, output_tokens: output } = answer['usage'];
+      assert.deepEqual([used.web_search_requests, input, output], [2, 40, 20]);
+    },
+    checkFailed: (answer) => {
+      assert.deepEqual(blocksOf(answer)[2]!['content'], {
+        type: 'web_search_tool_result_error',
+        error_code: 'unavailable',
+      });
+      assert.equal(answer['usage'].server_tool_use.web_search_requests, 0);
+    },
+  },
+  gemini: {
+    path: (name, stream) =>
+      `/v1beta/models/${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: {
+      contents: [{ role: 'user', parts: [{ text: 'How high?' }] }],
+      tools: [{ googleSearch: {} }],
+    },
+    fewPages: false,
+    answerOf: async (reply, stream) => {
+      if (!stream) return reply.json<Json>();
+      const chunks = reply.frames.map(({ data }) => data as Json);
+      const parts = chunks.flatMap(({ candidates: [{ content }] }) => content.parts);
+      const [candidate] = chunks.at(-1)!['candidates'];
+      return { candidates: [{ ...candidate, content: { parts } }] };
+    },
+    citedIn: ({ candidates: [{ content, groundingMetadata: grounding }] }) => {
+      const bytes = Buffer.from(content.parts.map(({ text }: Json) => text).join(''));
+      return grounding.groundingSupports.map(
+        ({ segment, groundingChunkIndices: [index] }: Json) => ({
+          url: grounding.groundingChunks[index].web.uri,
+          marked: bytes.subarray(segment.startIndex, segment.endIndex).toString(),
+        }),
+      );
+    },
+    checkFailed: ({ candidates: [{ groundingMetadata: grounding }] }) =>
+      assert.deepEqual(grounding?.groundingSupports ?? [], []),
+  },
+};
+type ClientName = keyof typeof clients;
+const clientNames = Object.keys(clients) as ClientName[];
+
+type Asked = Json & { readonly model: string; readonly stream?: boolean };
+const ask = (client: ClientName, { model: name, stream = false, ...fields }: Asked) => {
+  const { path, body } = clients[client];
+  const asked = { ...body, ...(client !== 'gemini' && { model: name, stream }), ...fields };
+  return gateway.postRecorded(path(name, stream), { key, body: asked });
+};
+const queryOf = (asked: readonly { readonly path: string; readonly query: string }[]) =>
+  new URLSearchParams(asked.find(({ path }) => path === searchPath)!.query);
+
+/** The searches that the provider itself runs. */
+const native = ['chat on-responses', 'gemini on-gemini'];
+const pairs = clientNames.flatMap((client) =>
+  (Object.keys(wires) as Wire[])
+    .filter((wire) => !native.includes(`${client} ${wire}`))
+    .map((wire) => ({ client, wire })),
+);
+
+for (const { client, wire } of pairs)
+  for (const stream of [false, true])
+    test(`an answer to ${client} cites its searches ${wire}, ${stream ? 'streamed' : 'whole'}`, async () => {
+      play(wire, searchTurn('a', 'b'), citingTurn);
+      const { postedMicros } = await gateway.balance(account);
+      const { reply, asked } = await ask(client, { model: wire, stream });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.headers['x-service-ignored'], undefined);
+      if (stream) assert.equal(checkStream(client, reply.text).ending, 'success');
+      const answer = await clients[client].answerOf(reply, stream);
+      clients[client].checkShown?.(answer);
+      // The mark of the first turn cites nothing: nothing was found then.
+      const found = clients[client].citedIn(answer);
+      const pagesCited = found.map(({ url }) => url.split('/').at(-1));
+      assert.deepEqual(pagesCited, ['2', '1', '4', '3']);
+      for (const [index, { marked }] of found.entries())
+        if (marked !== null) assert.match(marked, new RegExp(`^\\[.*\\b${cited[index]}\\b.*\\]$`));
+
       const { format } = wires[wire];
-      play(wire, searchTurn('Eiffel tower'), answerTurn);
-      const { reply, asked } = await ask({ model: wire, stream });
-      const response = responseOf(reply, stream);
-      assert.deepEqual(kindsOf(response), ['message', 'web_search_call', 'message']);
-      const [, search, message] = itemsOf(response);
-      assert.deepEqual(
-        [search!['status'], search!['action']],
-        ['completed', { type: 'search', query: 'Eiffel tower' }],
-      );
-      assert.equal(message!['content'][0].text, answerTurn.text);
-      assert.equal(response['status'], 'completed');
+      const [first, last, ...others] = asked.filter(({ path }) => path !== searchPath);
+      assert.deepEqual([asked.length, others], [4, []]);
+      assert.deepEqual(format.toolNames(first!.body as Json), ['web_search']);
+      assert.match(format.readResults(last!.body as Json)[1]!, /\[11\] Page 1\n[^]*Text 1 /);
+      assert.ok(last!.text.includes(format.proof(thought)), 'the thought comes back');
 
-      const calls = asked.filter(({ path }) => path !== searchPath);
-      assert.deepEqual([calls.length, asked.length], [2, 3]);
-      const second = calls[1]!.body as Json;
-      assert.match(format.readResults(second).join(), /Eiffel Tower.*330 metres high/s);
-      assert.ok(calls[1]!.text.includes(format.proof(thought)), 'the thought comes back');
-
-      assert.equal(reply.costMicros, costOf(2, 1));
-      assert.equal(response['usage'].cost, costOf(2, 1) / 1e6);
-      assert.deepEqual([response['usage'].input_tokens, response['usage'].output_tokens], [40, 20]);
-      const record = (await recordOf(reply))!;
+      assert.equal(reply.costMicros, costOf(2, 2));
+      const balance = await gateway.balance(account);
       assert.deepEqual(
-        [record['input_tokens'], record['output_tokens'], record['web_searches']],
-        [40, 20, 1],
+        [postedMicros - balance.postedMicros, balance.heldMicros],
+        [costOf(2, 2), 0],
       );
-      assert.equal(await heldMicros(), 0);
+      const { input_tokens: input, output_tokens: output, web_searches } = (await recordOf(reply))!;
+      assert.deepEqual([input, output, web_searches], [40, 20, 2]);
     });
+
+for (const client of clientNames)
+  test(`a failed search of ${client} is told to the model and not charged, whole and streamed`, async () => {
+    gateway.upstream.on(searchPath, answerStatus(500));
+    for (const stream of [false, true]) {
+      play('on-chat', searchTurn('a'), answerTurn);
+      const { reply, asked } = await ask(client, { model: 'on-chat', stream });
+      assert.equal(reply.status, 200, reply.text);
+      clients[client].checkFailed(await clients[client].answerOf(reply, stream));
+      assert.match(chatTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
+      assert.equal(reply.costMicros, costOf(2, 0));
+    }
+  });
+
+for (const [client, limited] of [
+  ['responses', { max_tool_calls: 3 }],
+  ['messages', { tools: [{ ...messagesSearch, max_uses: 3 }] }],
+] as const)
+  test(`a model that only searches for ${client} comes to its end, whole and streamed`, async () => {
+    for (const stream of [false, true]) {
+      play('on-chat', searchTurn('again', 'and again'));
+      const { reply, asked } = await ask(client, { model: 'on-chat', stream, ...limited });
+      const answer = await clients[client].answerOf(reply, stream);
+      const searches = asked.filter(({ path }) => path === searchPath).length;
+      assert.deepEqual([searches, asked.length - searches], [3, 4]);
+      assert.equal(reply.costMicros, costOf(4, 3));
+      assert.ok((await holdOf(reply)) >= costOf(4, 3));
+      if (client === 'responses') {
+        assert.equal(answer['status'], 'completed');
+        continue;
+      }
+      assert.equal(answer['stop_reason'], 'end_turn');
+      assert.ok(!columnOf(blocksOf(answer), 'type').includes('tool_use'));
+      const errors = blocksOf(answer).flatMap(({ content }) => content?.error_code ?? []);
+      assert.deepEqual(errors, ['max_uses_exceeded', 'max_uses_exceeded', 'max_uses_exceeded']);
+    }
+  });
+
+test('a turn that also calls the client’s functions ends with those, whole and streamed', async () => {
+  const call = { id: 'call_own', name: 'f', arguments: { x: 1 } };
+  for (const stream of [false, true]) {
+    play('on-chat', { ...searchTurn('a'), calls: [...searchTurn('a').calls, call] });
+    const answerWith = async (client: ClientName, tools: readonly object[]) => {
+      const { reply, asked } = await ask(client, { model: 'on-chat', stream, tools });
+      assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)], reply.text);
+      return clients[client].answerOf(reply, stream);
+    };
+    const response = await answerWith('responses', [webSearch, { type: 'function', ...f }]);
+    assert.deepEqual(kindsOf(response), ['message', 'function_call']);
+    const ofMessages = { name: 'f', input_schema: f.parameters };
+    const message = await answerWith('messages', [messagesSearch, ofMessages]);
+    assert.deepEqual(columnOf(blocksOf(message), 'type'), ['text', 'tool_use']);
+    assert.deepEqual(blocksOf(message)[1]!['input'], { x: 1 });
+    assert.equal(message['stop_reason'], 'tool_use');
   }
-}
+});
+
+/** What a request of each format says of the choice of tools. */
+const choiceIn = ({ tool_choice: choice, toolConfig: config }: Json): unknown =>
+  choice?.function?.name ??
+  choice?.name ??
+  choice?.type ??
+  choice ??
+  config?.functionCallingConfig?.mode;
+const chosen = { type: 'tool', name: 'web_search' };
+const demanded: readonly (readonly [ClientName, Wire, choice: unknown, sent: string])[] = [
+  ['messages', 'on-chat', chosen, 'web_search'],
+  ['messages', 'on-responses', chosen, 'web_search'],
+  ['messages', 'on-gemini', chosen, 'ANY'],
+  ['responses', 'on-messages', 'required', 'any'],
+  ['responses', 'on-messages', { type: 'web_search' }, 'web_search'],
+  ['chat', 'on-messages', 'required', 'any'],
+  ['chat', 'on-messages', { type: 'web_search' }, 'web_search'],
+];
+for (const [client, wire, choice, sent] of demanded)
+  test(`a search that ${client} demands by ${JSON.stringify(choice)} is made once ${wire}, then the model is free`, async () => {
+    for (const stream of [false, true]) {
+      play(wire, searchTurn('a'), answerTurn);
+      // Chat’s own field for searches has no choice.
+      const listed = client === 'chat' && {
+        tools: [{ type: 'openrouter:web_search' }],
+        web_search_options: undefined,
+      };
+      const { reply, asked } = await ask(client, {
+        model: wire,
+        stream,
+        tool_choice: choice,
+        ...listed,
+      });
+      assert.equal(reply.costMicros, costOf(2, 1), reply.text);
+      const [first, second] = asked.filter(({ path }) => path !== searchPath);
+      assert.equal(choiceIn(first!.body as Json), sent);
+      assert.ok([undefined, 'auto', 'AUTO'].includes(choiceIn(second!.body as Json) as string));
+    }
+  });
+
+for (const client of clientNames.filter((name) => clients[name].near))
+  test(`the place of the user and the size of the context reach a search of ${client}`, async () => {
+    play('on-chat', searchTurn('a'), answerTurn);
+    const { near, fewPages } = clients[client];
+    const { reply, asked } = await ask(client, { model: 'on-chat', ...near });
+    assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, undefined]);
+    const { tools } = asked[0]!.body as Json;
+    assert.match(tools[0].function.description, /The user is in: Paris, FR\.$/);
+    assert.equal(queryOf(asked).get('count'), fewPages ? '5' : '10');
+    const results = chatTurns.readResults(asked.at(-1)!.body as Json).join();
+    assert.equal(results.includes('[6] Page 6'), !fewPages);
+  });
+
+const urls = [
+  'https://www.example.com/tower',
+  'https://example.com.evil.org/',
+  'https://other.org/blog/x',
+  'https://other.org/',
+  'https://notexample.com/c',
+];
+const limitedTo: readonly (readonly [
+  ClientName,
+  fields: object,
+  query: string,
+  found: readonly number[],
+])[] = [
+  ['responses', { filters: { allowed_domains: ['Example.com'] } }, 'q site:example.com', [0]],
+  ...[null, {}, { allowed_domains: null }, { allowed_domains: [] }].map(
+    (filters) => ['responses', { filters }, 'q', [0, 1, 2, 3, 4]] as const,
+  ),
+  [
+    'messages',
+    { allowed_domains: ['example.com', 'other.org/blog'] },
+    'q site:example.com OR site:other.org/blog',
+    [0, 2],
+  ],
+  ['messages', { blocked_domains: ['EXAMPLE.com'] }, 'q', [1, 2, 3, 4]],
+  ['messages', { allowed_domains: [] }, 'q', [0, 1, 2, 3, 4]],
+];
+for (const [client, fields, query, found] of limitedTo)
+  test(`domains limit what is searched and found: ${client}, ${JSON.stringify(fields)}`, async () => {
+    const results = urls.map((url) => ({ ...pages[0], url }));
+    gateway.upstream.on(searchPath, answerJson({ web: { results } }));
+    play('on-chat', searchTurn('q'), answerTurn);
+    const tool = { ...(client === 'responses' ? webSearch : messagesSearch), ...fields };
+    const { reply, asked } = await ask(client, { model: 'on-chat', tools: [tool] });
+    assert.equal(reply.costMicros, costOf(2, 1), reply.text);
+    assert.equal(reply.headers['x-service-ignored'], undefined);
+    assert.equal(queryOf(asked).get('q'), query);
+    const read = chatTurns.readResults(asked.at(-1)!.body as Json).join();
+    const expected = found.map((index) => urls[index]!);
+    assert.deepEqual(
+      urls.filter((url) => read.includes(`${url}\n`)),
+      expected,
+    );
+    if (client === 'messages')
+      assert.deepEqual(
+        columnOf(blocksOf(reply.json<Json>())[2]!['content'] as Json[], 'url'),
+        expected,
+      );
+  });
+
+const ofMessages = (fields: object) => ({ tools: [{ ...messagesSearch, ...fields }] });
+const tooMany = Array.from({ length: 101 }, () => 'a.b');
+const refused: readonly (readonly [ClientName, fields: object, param: string])[] = [
+  ['messages', ofMessages({ allowed_domains: 'a.b' }), 'tools[0].allowed_domains'],
+  ['messages', ofMessages({ allowed_domains: ['a.b', 5] }), 'tools[0].allowed_domains[1]'],
+  ['messages', ofMessages({ allowed_domains: ['https://a.b'] }), 'tools[0].allowed_domains[0]'],
+  ['messages', ofMessages({ blocked_domains: ['*.b'] }), 'tools[0].blocked_domains[0]'],
+  ['messages', ofMessages({ blocked_domains: [''] }), 'tools[0].blocked_domains[0]'],
+  [
+    'messages',
+    ofMessages({ allowed_domains: ['a.b'], blocked_domains: ['c.d'] }),
+    'tools[0].blocked_domains',
+  ],
+  ['messages', ofMessages({ blocked_domains: tooMany }), 'tools[0].blocked_domains'],
+  ['messages', ofMessages({ max_uses: 0 }), 'tools[0].max_uses'],
+  [
+    'responses',
+    { tools: [{ ...webSearch, filters: { allowed_domains: ['https://a.b'] } }] },
+    'tools[0].filters.allowed_domains[0]',
+  ],
+  ['chat', { n: 2 }, 'n'],
+  [
+    'chat',
+    { tools: [{ type: 'function', function: { name: 'web_search' } }] },
+    'web_search_options',
+  ],
+  ['chat', { model: 'without-tools' }, 'web_search_options'],
+];
+for (const [client, fields, param] of refused)
+  test(`a search of ${client} is refused with its field: ${JSON.stringify(fields).slice(0, 90)}`, async () => {
+    const { reply, asked } = await ask(client, { model: 'on-chat', ...fields });
+    assert.deepEqual([reply.status, asked.length], [400, 0], reply.text);
+    // Messages has no place for the field but the message.
+    const { message, param: named = message.slice(0, param.length) } = reply.error;
+    assert.equal(named, param);
+    assert.equal(await heldMicros(), 0);
+  });
 
 test('sound is counted alike in every turn, where the host does not count it', async () => {
   play('on-chat', searchTurn('a'), answerTurn);
   const data = wav(0.99).toString('base64');
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } };
-  const { reply } = await ask({ model: 'hears', input: [{ role: 'user', content: [sound] }] });
+  const { reply } = await ask('responses', {
+    model: 'hears',
+    input: [{ role: 'user', content: [sound] }],
+  });
   assert.equal(reply.status, 200, reply.text);
   assert.equal(reply.costMicros, costOf(2, 1) + 2 * 10 * (30 - prices.input));
 });
 
 test('the events of a stream are those of one response', async () => {
   play('on-messages', searchTurn('a', 'b'), answerTurn);
-  const { reply } = await ask({ model: 'on-messages', stream: true, reasoning: { effort: 'low' } });
+  const { reply } = await ask('responses', {
+    model: 'on-messages',
+    stream: true,
+    reasoning: { effort: 'low' },
+  });
   const events = reply.frames.map(({ data }) => data as Json);
   assert.deepEqual(
     events.map((event) => event['sequence_number']),
@@ -144,7 +545,6 @@ test('the events of a stream are those of one response', async () => {
     'response.output_item.done',
   ]);
   assert.equal(events.filter(({ type }) => type === 'response.created').length, 1);
-  assert.equal(reply.costMicros, costOf(2, 2), 'each search is charged');
 });
 
 test('OpenAI’s SDK reads the stream, and its output can be sent back', async () => {
@@ -159,8 +559,8 @@ test('OpenAI’s SDK reads the stream, and its output can be sent back', async (
   assert.equal(again.status, 'completed');
 });
 
-const searchWith = (fields: object) =>
-  ask({ model: 'on-messages', tools: [{ type: 'web_search', ...fields }] });
+const askChat = (fields: object) =>
+  ask('chat', { model: 'on-chat', web_search_options: undefined, ...fields });
 
 test('Chat’s clients ask for a search with a tool of another format or host, too', async () => {
   for (const tool of [
@@ -172,14 +572,8 @@ test('Chat’s clients ask for a search with a tool of another format or host, t
     { google_search: {} },
   ]) {
     play('on-chat', searchTurn('towers'), answerTurn);
-    const own = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
-    for (const listed of [[tool], [own, tool]]) {
-      const body = {
-        model: 'on-chat',
-        tools: listed,
-        messages: [{ role: 'user', content: 'How high?' }],
-      };
-      const { reply, asked } = await gateway.postRecorded('/v1/chat/completions', { key, body });
+    for (const listed of [[tool], [{ type: 'function', function: f }, tool]]) {
+      const { reply, asked } = await askChat({ tools: listed });
       assert.equal(reply.costMicros, costOf(2, 1), reply.text);
       assert.equal(reply.headers['x-service-ignored'], undefined);
       const sent = (asked[0]!.body as { tools: { function: { name: string } }[] }).tools;
@@ -187,63 +581,13 @@ test('Chat’s clients ask for a search with a tool of another format or host, t
       assert.deepEqual(columnOf(columnOf(sent, 'function'), 'name'), names);
       play('on-chat', searchTurn('towers'), answerTurn);
     }
-    const several = {
-      model: 'on-chat',
-      n: 2,
-      tools: [tool],
-      messages: [{ role: 'user', content: 'Hi' }],
-    };
     play('on-chat', answerTurn);
-    const left = await gateway.post('/v1/chat/completions', { key, body: several });
-    assert.equal(left.headers['x-service-ignored'], 'tools[0]');
+    for (const fields of [{ n: 2 }, { tool_choice: 'none' }]) {
+      const { reply, asked } = await askChat({ tools: [tool], ...fields });
+      assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
+      assert.equal((asked[0]!.body as Json)['tools'], undefined);
+    }
   }
-});
-
-test('a choice of tools counts for the search that a Chat client lists', async () => {
-  const listed = [{ type: 'openrouter:web_search' }];
-  const send = (choice: unknown) => {
-    const body = { model: 'on-messages', tools: listed, tool_choice: choice };
-    const messages = [{ role: 'user', content: 'How high?' }];
-    const path = '/v1/chat/completions';
-    return gateway.postRecorded(path, { key, body: { ...body, messages } });
-  };
-  for (const [choice, sent] of [
-    ['required', 'any'],
-    [{ type: 'web_search' }, 'tool'],
-  ]) {
-    play('on-messages', searchTurn('a'), answerTurn);
-    const { reply, asked } = await send(choice);
-    assert.equal(reply.costMicros, costOf(2, 1), reply.text);
-    const [first] = asked.filter(({ path }) => path === onMessagesPath);
-    assert.equal((first!.body as Json)['tool_choice']?.type, sent);
-  }
-  play('on-messages', answerTurn);
-  const { reply, asked } = await send('none');
-  assert.equal(reply.headers['x-service-ignored'], 'tools[0]');
-  assert.equal((asked[0]!.body as Json)['tools'], undefined);
-});
-
-test('the domains of a filter limit what is searched and found', async () => {
-  const urls = ['https://www.example.com/a', 'https://example.org/b', 'https://notexample.com/c'];
-  const results = urls.map((url) => ({ ...page, url }));
-  gateway.upstream.on(searchPath, answerJson({ web: { results } }));
-  const foundWith = async (filters: unknown) => {
-    play('on-messages', searchTurn('q'), answerTurn);
-    const { reply, asked } = await searchWith({ filters });
-    assert.equal(reply.status, 200, reply.text);
-    assert.equal(reply.costMicros, costOf(2, 1));
-    assert.equal(reply.headers['x-service-ignored'], undefined);
-    const search = asked.find(({ path }) => path === searchPath)!;
-    const read = messagesTurns.readResults(asked.at(-1)!.body as Json).join();
-    return [new URLSearchParams(search.query).get('q'), urls.filter((url) => read.includes(url))];
-  };
-  const ofExample = await foundWith({ allowed_domains: ['Example.com'] });
-  assert.deepEqual(ofExample, ['q site:example.com', urls.slice(0, 1)]);
-  for (const none of [null, {}, { allowed_domains: null }, { allowed_domains: [] }])
-    assert.deepEqual(await foundWith(none), ['q', urls]);
-  const wrong = await searchWith({ filters: { allowed_domains: ['https://a.b'] } });
-  assert.deepEqual([wrong.reply.status, wrong.asked.length], [400, 0], wrong.reply.text);
-  assert.equal(wrong.reply.error.param, 'tools[0].filters.allowed_domains[0]');
 });
 
 test('a search that may not leave OpenAI, or that is filtered by other things, is left out and listed', async () => {
@@ -252,7 +596,10 @@ test('a search that may not leave OpenAI, or that is filtered by other things, i
     { external_web_access: false },
     { filters: { type: 'eq', key: 'a', value: 'b' } },
   ]) {
-    const { reply, asked } = await searchWith(field);
+    const { reply, asked } = await ask('responses', {
+      model: 'on-messages',
+      tools: [{ ...webSearch, ...field }],
+    });
     assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, 'tools[0]']);
     assert.deepEqual(
       [asked.length, (asked[0]!.body as Json)['tools'], reply.costMicros],
@@ -261,40 +608,10 @@ test('a search that may not leave OpenAI, or that is filtered by other things, i
   }
 });
 
-for (const stream of [false, true]) {
-  test(`a model that only searches comes to its end, ${stream ? 'streamed' : 'whole'}`, async () => {
-    play('on-messages', searchTurn('again', 'and again'));
-    const { reply, asked } = await ask({ model: 'on-messages', stream, max_tool_calls: 3 });
-    const response = responseOf(reply, stream);
-    const searches = asked.filter(({ path }) => path === searchPath).length;
-    assert.deepEqual([searches, asked.length - searches], [3, 4]);
-    assert.equal(response['status'], 'completed');
-    assert.equal(reply.costMicros, costOf(4, 3));
-    assert.ok((await holdOf(reply)) >= costOf(4, 3));
-  });
-
-  test(`a turn that also calls the client’s functions ends with those, ${stream ? 'streamed' : 'whole'}`, async () => {
-    const own = { id: 'call_own', name: 'f', arguments: { x: 1 } };
-    play('on-messages', { ...searchTurn('a'), calls: [...searchTurn('a').calls, own] });
-    const f = { type: 'function', name: 'f', parameters: { type: 'object' } };
-    const { reply, asked } = await ask({ model: 'on-messages', stream, tools: [...tools, f] });
-    assert.deepEqual(kindsOf(responseOf(reply, stream)), ['message', 'function_call']);
-    assert.deepEqual([asked.length, reply.costMicros], [1, costOf(1, 0)]);
-  });
-
-  test(`a failed search is told to the model and not charged, ${stream ? 'streamed' : 'whole'}`, async () => {
-    gateway.upstream.on(searchPath, answerStatus(500));
-    play('on-messages', searchTurn('a'), answerTurn);
-    const { reply, asked } = await ask({ model: 'on-messages', stream });
-    const response = responseOf(reply, stream);
-    assert.equal(itemsOf(response)[1]!['status'], 'failed');
-    assert.match(messagesTurns.readResults(asked.at(-1)!.body as Json).join(), /search failed/);
-    assert.equal(reply.costMicros, costOf(2, 0));
-  });
-
+for (const stream of [false, true])
   test(`when the call after a search fails, nothing is charged and nothing stays held, ${stream ? 'streamed' : 'whole'}`, async () => {
     play('on-messages', searchTurn('a'), answerStatus(500));
-    const { reply } = await ask({ model: 'on-messages', stream });
+    const { reply } = await ask('responses', { model: 'on-messages', stream });
     if (stream) assert.equal(reply.frames.at(-1)!.event, 'response.failed');
     else assert.equal(reply.status, 502);
     assert.deepEqual([await recordOf(reply), await heldMicros()], [undefined, 0]);
@@ -303,19 +620,6 @@ for (const stream of [false, true]) {
     if (stream) assert.ok(loss >= costOf(1, 1) && loss < 2 * costOf(1, 1), String(loss));
     else assert.equal(loss, costOf(1, 1));
   });
-}
-
-test('a search that the client demands is made once, then the model is free', async () => {
-  for (const choice of ['required', { type: 'web_search' }]) {
-    play('on-messages', searchTurn('a'), answerTurn);
-    const { reply, asked } = await ask({ model: 'on-messages', tool_choice: choice });
-    const choices = asked
-      .filter(({ path }) => path === onMessagesPath)
-      .map(({ body }) => (body as Json)['tool_choice']?.type);
-    assert.equal(reply.status, 200, reply.text);
-    assert.deepEqual(choices, [choice === 'required' ? 'any' : 'tool', 'auto']);
-  }
-});
 
 function findPages(titleLength: number, words: number): void {
   const results = Array.from({ length: 10 }, (_page, index) => ({
@@ -330,7 +634,7 @@ test('the hold covers the longest turns, with all results and all output read ag
   findPages(400, 400);
   let turns = 0;
   const limits: number[] = [];
-  gateway.upstream.on(onMessagesPath, (response, request) => {
+  gateway.upstream.on(wires['on-messages'].paths[0], (response, request) => {
     const body = request.body as { readonly max_tokens: number };
     const usage = {
       input_tokens: estimateInputTokens(request.body).upper,
@@ -342,7 +646,11 @@ test('the hold covers the longest turns, with all results and all output read ag
     const whole = messagesTurns.whole({ ...searchTurn(`q${turns}`), text });
     return answerJson({ ...whole, usage })(response, request);
   });
-  const { reply } = await ask({ model: 'flat', max_output_tokens: 8_000, max_tool_calls: 5 });
+  const { reply } = await ask('responses', {
+    model: 'flat',
+    max_output_tokens: 8_000,
+    max_tool_calls: 5,
+  });
   assert.equal(reply.status, 200, reply.text);
   assert.deepEqual(limits, [8_000, 1_000, 850, 700, 550, 400]);
   assert.ok(reply.costMicros! > 0 && reply.costMicros! <= (await holdOf(reply)));
@@ -357,7 +665,7 @@ test('the hold covers any number of searches in each turn, and a model that goes
     findPages(1, random.pick([10, 400]));
     const most = 1 + random.below(6);
     const eager = random.chance(0.5);
-    gateway.upstream.on(onMessagesPath, (response, request) => {
+    gateway.upstream.on(wires['on-messages'].paths[0], (response, request) => {
       const calls = eager ? most : random.below(7);
       const queries = Array.from({ length: calls }, (_query, index) =>
         random.chance(0.2) ? '' : `q${index}`,
@@ -369,7 +677,11 @@ test('the hold covers any number of searches in each turn, and a model that goes
       const turn = { ...searchTurn(...queries), text: 'x' };
       return answerJson({ ...messagesTurns.whole(turn), usage })(response, request);
     });
-    const { reply } = await ask({ model: 'flat', max_output_tokens: 1_000, max_tool_calls: most });
+    const { reply } = await ask('responses', {
+      model: 'flat',
+      max_output_tokens: 1_000,
+      max_tool_calls: most,
+    });
     assert.equal(reply.status, 200, reply.text);
     const hold = await holdOf(reply);
     const record = (await recordOf(reply))!;
@@ -390,7 +702,7 @@ test('a dearer service tier that the provider takes in a turn is a loss, as with
       request,
     );
   });
-  const { reply } = await ask({ model: 'tiers' });
+  const { reply } = await ask('responses', { model: 'tiers' });
   assert.equal(reply.costMicros, costOf(2, 1));
   await until(async () => (await lossOf(reply)) > 0);
   assert.equal(await lossOf(reply), costOf(2, 0));
@@ -398,9 +710,9 @@ test('a dearer service tier that the provider takes in a turn is a loss, as with
 
 test('all calls together have the time of one answer', async () => {
   const first = holdBack(answerJson(messagesTurns.whole(searchTurn('a'))));
-  gateway.upstream.on(onMessagesPath, first.script, hang);
+  gateway.upstream.on(wires['on-messages'].paths[0], first.script, hang);
   const earlier = gateway.upstream.requests.length;
-  const asking = ask({ model: 'slow' });
+  const asking = ask('responses', { model: 'slow' });
   await gateway.upstream.request(earlier);
   await clock.advance(40_000);
   first.release();
@@ -417,12 +729,12 @@ test('a client that leaves during a later turn pays for the turns and searches s
   const more = framesText([{ event: type, data: { type, index: 0, delta } }]);
   const started = thenHang(framesText(messagesTurns.frames(answerTurn).slice(0, 4)));
   const first = answerSse(messagesTurns.frames(searchTurn('a')));
-  gateway.upstream.on(onMessagesPath, first, (answer, request) => {
+  gateway.upstream.on(wires['on-messages'].paths[0], first, (answer, request) => {
     writing = answer;
     return started(answer, request);
   });
   const own = await gateway.makeKey({ mode: 'live', creditUsd: 1 });
-  const body = { model: 'on-messages', input: 'How high?', tools, stream: true };
+  const body = { ...clients.responses.body, model: 'on-messages', stream: true };
   const { request, response } = gateway.open('/v1/responses', { key: own.key, body });
   let text = '';
   for await (const piece of await response) {
@@ -438,13 +750,13 @@ test('a client that leaves during a later turn pays for the turns and searches s
 
 test('no search is made where its turns could fall into two price tiers', async () => {
   play('on-messages', answerTurn);
-  const { reply } = await ask({ model: 'tiered' });
+  const { reply } = await ask('responses', { model: 'tiered' });
   assert.deepEqual([reply.status, reply.headers['x-service-ignored']], [200, 'tools[0]']);
 });
 
 test('a repeat with the same Idempotency-Key makes no second search', async () => {
   play('on-messages', searchTurn('a'), answerTurn);
-  const body = { model: 'on-messages', input: 'How high?', tools, stream: true };
+  const body = { ...clients.responses.body, model: 'on-messages', stream: true };
   const headers = { 'idempotency-key': 'once' };
   const send = () => gateway.post('/v1/responses', { key, headers, body });
   const first = await send();
@@ -455,11 +767,65 @@ test('a repeat with the same Idempotency-Key makes no second search', async () =
 });
 
 test('a test key searches in the sandbox', async () => {
-  const own = await gateway.makeKey();
+  const made = await gateway.makeKey();
   const input = 'Hi\nsandbox: tool=web_search {"query":"cats"}';
-  const body = { model: 'claude-haiku-4-5', input, tools };
-  const reply = await gateway.post('/v1/responses', { key: own.key, body });
+  const body = { model: 'claude-haiku-4-5', input, tools: [webSearch] };
+  const reply = await gateway.post('/v1/responses', { key: made.key, body });
   assert.deepEqual(kindsOf(responseOf(reply, false)), ['web_search_call', 'message']);
-  const [record] = await gateway.usage<Json>(own.key);
+  const [record] = await gateway.usage<Json>(made.key);
   assert.equal(record!['web_searches'], 1);
+});
+
+test('Chat searches beside the client’s functions, which a choice of none leaves out', async () => {
+  const tools = [{ type: 'function', function: f }];
+  const sent = async (fields: object) => {
+    play('on-chat', answerTurn);
+    const { asked } = await ask('chat', { model: 'on-chat', tools, ...fields });
+    const body = asked[0]!.body as Json;
+    return [chatTurns.toolNames(body), body['tool_choice'], body['web_search_options']];
+  };
+  assert.deepEqual(await sent({}), [['f', 'web_search'], undefined, undefined]);
+  const required = [['f', 'web_search'], 'required', undefined];
+  assert.deepEqual(await sent({ tool_choice: 'required' }), required);
+  assert.deepEqual(await sent({ tool_choice: 'none' }), [['web_search'], undefined, undefined]);
+});
+
+test('OpenAI’s search models search in Chat themselves, its others through the gateway', async () => {
+  gateway.upstream.on('/v1/chat/completions', answerJson(chatTurns.whole(answerTurn)));
+  play('on-responses', answerTurn);
+  const searches = async (name: string) => {
+    const { asked } = await ask('chat', { model: name });
+    const { path, body } = asked[0]!;
+    return [path, (body as Json)['web_search_options']];
+  };
+  const inChat = '/v1/chat/completions';
+  assert.deepEqual(await searches('gpt-5-search-api'), [inChat, {}]);
+  assert.deepEqual(await searches('sold-elsewhere'), [inChat, undefined]);
+  assert.deepEqual(await searches('no-functions-in-chat'), ['/v1/responses', undefined]);
+});
+
+test('the hold covers our searches behind a route whose provider searches once', async () => {
+  gateway.upstream.on('/v1/chat/completions', answerStatus(503));
+  play('on-chat', searchTurn('a', 'b', 'c', 'd', 'e'), answerTurn);
+  const { reply } = await ask('chat', { model: 'both', max_tokens: 100 });
+  assert.equal(reply.costMicros, costOf(2, 5), reply.text);
+  const held = await holdOf(reply);
+  // Ten thousand tokens of pages in each of five rounds, and all again in the next.
+  assert.ok(held >= 5 * searchMicros + 150_000 * 3, String(held));
+});
+
+test('a cap below the hold of five searches allows one in Chat, and a smaller one is told so', async () => {
+  play('on-chat', searchTurn('a', 'b'), answerTurn);
+  const capped = async (usd: number) => {
+    const dailyCapMicros = microsFromUsd(usd);
+    const own = await gateway.makeKey({ mode: 'live', account, dailyCapMicros });
+    const body = { ...clients.chat.body, model: 'on-chat', max_tokens: 100 };
+    return gateway.post('/v1/chat/completions', { key: own.key, body });
+  };
+  const one = await capped(0.1);
+  assert.equal(one.status, 200, one.text);
+  assert.equal(one.costMicros, costOf(2, 1));
+  const none = await capped(0.01);
+  assert.notEqual(none.status, 200);
+  assert.match(none.error.message, /with one web search, whose results are read as input/);
 });

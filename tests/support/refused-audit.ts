@@ -43,26 +43,38 @@ const notCompared = (
   'activity_hours activity_tag_days key_uses provider_hours hold_owners sealing'
 ).split(' ');
 
-/** Looked up once, which takes longer than to read the rows. */
-const comparedTables = new WeakMap<Database, Promise<string[]>>();
+/** One statement for all tables: a statement for each takes longer than most changes. */
+const statements = new WeakMap<Database, Promise<string>>();
 
-async function findComparedTables({ read }: Database): Promise<string[]> {
-  const names = (await read.introspection.getTables()).map(({ name }) => name);
-  return names.filter((name) => !notCompared.includes(name)).toSorted();
+/** Returns a statement that gives a row's table and its values as a text. */
+async function writeStatement({ read, url }: Database): Promise<string> {
+  const tables = await read.introspection.getTables();
+  const selects = tables
+    .filter(({ name }) => !notCompared.includes(name))
+    .map(({ name, columns }) => {
+      const values = columns.map((column) => `quote("${column.name}")`).join(` || ',' || `);
+      return `select '${name}' as name, ${isPostgresUrl(url) ? `"${name}"::text` : values} as text from "${name}"`;
+    });
+  return selects.join(' union all ');
 }
 
 /** Returns the rows of every table that a change could affect, by table name. */
 export async function allRows(database: Database): Promise<ReadonlyMap<string, string>> {
-  if (!comparedTables.has(database)) comparedTables.set(database, findComparedTables(database));
-  const rows = new Map<string, string>();
-  for (const name of await comparedTables.get(database)!) {
-    const { rows: found } = await sql<object>`select * from ${sql.table(name)}`.execute(
-      database.read,
-    );
-    const texts = found.map((row) => JSON.stringify(row));
-    rows.set(name, texts.toSorted().join('\n'));
-  }
-  return rows;
+  if (!statements.has(database)) statements.set(database, writeStatement(database));
+  const statement = sql.raw<{ name: string; text: string }>(await statements.get(database)!);
+  const { rows } = await statement.execute(database.read);
+  const byTable = Map.groupBy(rows, ({ name }) => name);
+  return new Map(
+    Array.from(byTable, ([name, found]) => {
+      return [
+        name,
+        found
+          .map(({ text }) => text)
+          .toSorted()
+          .join('\n'),
+      ];
+    }),
+  );
 }
 
 /** Returns the names of the tables that differ. */
@@ -70,5 +82,6 @@ export function changedTables(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
 ): string[] {
-  return [...now.keys()].filter((name) => now.get(name) !== before.get(name));
+  const names = new Set([...before.keys(), ...now.keys()]);
+  return [...names].filter((name) => now.get(name) !== before.get(name));
 }
