@@ -149,7 +149,8 @@ function dashboardLines(url: string, linkToken: string | null): string[] {
   ];
 }
 
-function providerLines(config: Config): string[] {
+/** Returns what the welcome says of the providers that are switched on. */
+export function providerLines(config: Config): string[] {
   const names = switchedOn(config);
   const runsModels = names.some((name) => {
     const { kind } = config.providers[name]!;

@@ -8,7 +8,7 @@ import { signIn } from '../support/dashboard.ts';
 import { startGateway } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
 import { TestClock } from '../support/test-clock.ts';
-import { until } from '../support/until.ts';
+import { until, whileTimePasses } from '../support/until.ts';
 
 const clock = new TestClock();
 const gateway = await startGateway({ pricing: { markup: 1.1 } }, { clock });
@@ -59,7 +59,8 @@ test('speed and uptime are those of the account’s own requests in the mode', a
   const stranger = await gateway.makeKey();
   const ask = (content: string, { by = key, model = 'gpt-6-luna' } = {}) => {
     const body = { model, stream: true, messages: [{ role: 'user', content }] };
-    return whileClockRuns(gateway.post('/v1/chat/completions', { key: by, body }));
+    // Fast enough for the sandbox's delays.
+    return whileTimePasses(clock, gateway.post('/v1/chat/completions', { key: by, body }), 50);
   };
   for (const _ of [1, 2, 3]) await ask('sandbox: tokens=300\nsandbox: delay_ms=4000\nHello');
   await ask('sandbox: status=503\nHello');
@@ -106,17 +107,3 @@ test('speed and uptime are those of the account’s own requests in the mode', a
   assert.ok(used.tokens_per_second! > 0 && used.tokens_per_second! <= 300 / 3.6);
   assert.deepEqual((await read('live')).data, []);
 });
-
-/** Moves the clock fast enough for the sandbox's delays. */
-async function whileClockRuns<Value>(promise: Promise<Value>): Promise<Value> {
-  let isSettled = false;
-  const settle = () => {
-    isSettled = true;
-  };
-  promise.then(settle, settle);
-  await until(async () => {
-    await clock.advance(50);
-    return isSettled;
-  });
-  return promise;
-}

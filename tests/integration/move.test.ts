@@ -209,7 +209,7 @@ test('killed again and again, it ends whole; meanwhile nothing opens the target'
     [there, back],
   ] as const) {
     const argv = [program, 'move', '--to', to];
-    for (let kills = 0; kills < scaled(5, 50); kills += 1) {
+    for (let kills = 0; kills < scaled(3, 50); kills += 1) {
       const child = spawn(process.execPath, argv, { cwd: root, env: environment(from) });
       const ended = once(child, 'exit');
       // It tells each table that is copied, of some fifty.

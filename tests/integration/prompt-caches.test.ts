@@ -4,12 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { agents, converse, mark, type Agent } from '../support/agent-conversations.ts';
-import {
-  cachingPrices,
-  cachingProvider,
-  costOf,
-  type CacheUsage,
-} from '../support/caching-provider.ts';
+import { cachingPrices, cachingProvider, costOf } from '../support/caching-provider.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
 import { numberedContent } from '../support/numbered-answers.ts';
@@ -55,17 +50,17 @@ async function conversedThrough(client: Agent, model: string) {
   return { chargedUsd, billed: provider.billed };
 }
 
-async function billedDirectly(): Promise<readonly CacheUsage[]> {
+async function billDirectly(): Promise<number> {
   const provider = cachingProvider(clock);
   await run(agents.messages(task), async (request) =>
     provider.answer({ model: 'claude', ...request }),
   );
-  return provider.billed;
+  return costOf(provider.billed);
 }
+const directUsd = await billDirectly();
 
 for (const [name, client] of Object.entries(agents))
   test(`a conversation of ${turns} turns from a ${name} client costs what it costs at the provider`, async () => {
-    const directUsd = costOf(await billedDirectly());
     const { chargedUsd, billed } = await conversedThrough(client(task), 'claude');
     assert.ok(Math.abs(costOf(billed) - chargedUsd) < 0.0001, 'the charge is the provider’s bill');
     const ratio = chargedUsd / directUsd;
@@ -73,7 +68,6 @@ for (const [name, client] of Object.entries(agents))
   });
 
 test('without marks nothing is read from the cache, which costs several times as much', async () => {
-  const directUsd = costOf(await billedDirectly());
   const { chargedUsd, billed } = await conversedThrough(agents.chat(task), 'unmarked');
   assert.ok(billed.every((usage) => usage.cache_read_input_tokens === 0));
   assert.ok(chargedUsd / directUsd > 4, `${(chargedUsd / directUsd).toFixed(1)} times`);

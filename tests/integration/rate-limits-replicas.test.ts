@@ -72,7 +72,6 @@ function assertShared(passed: number, allowed: number, least: number): void {
 for (const { requestsPerMinute, requestsEach } of [
   { requestsPerMinute: 5, requestsEach: 20 },
   { requestsPerMinute: 60, requestsEach: 60 },
-  { requestsPerMinute: 600, requestsEach: 250 },
 ]) {
   test(`${requestsPerMinute} requests a minute: a burst of ${requestsEach} on each of three gateways`, async () => {
     const { key } = await setup.makeKey({ requestsPerMinute });
@@ -90,6 +89,7 @@ for (const [name, requestsEach] of [
     const requestsPerMinute = 600;
     const { key } = await setup.makeKey({ requestsPerMinute });
     let passed = await burst(key, onEach(230));
+    assertShared(passed, requestsPerMinute, requestsPerMinute - 54);
     // By then the burst's leftover reserves are used.
     for (let step = 0; step < 4; step++) {
       await clock.advance(500);

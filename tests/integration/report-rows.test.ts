@@ -13,7 +13,7 @@ import { jsonOf } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
 
-const many = 1_500;
+const many = 1_100;
 /** Of one statement. */
 const rowsMax = 1_000;
 const [day, earlier] = ['2026-11-20', '2026-11-10'];

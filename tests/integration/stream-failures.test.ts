@@ -34,9 +34,12 @@ function codeOfStatus(status: number): readonly [status: number, code: string] {
   return [502, 'upstream_error'];
 }
 
+const known = [400, 401, 404, 408, 410, 413, 422, 429, 498, 499, 500, 502, 503, 504, 529];
 for (const pair of pairs) {
-  test(`${pair.name}: each upstream status from 400 to 529 becomes the right status and code`, async () => {
-    for (let status = 400; status <= 529; status++) {
+  // What a status means does not depend on the upstream's format.
+  const statuses = pair.straight ? Array.from({ length: 130 }, (_, more) => 400 + more) : known;
+  test(`${pair.name}: ${pair.straight ? 'each' : 'each kind of'} upstream status from 400 to 529 becomes the right status and code`, async () => {
+    for (const status of statuses) {
       gateway.upstream.on(
         pair.upstreamPath,
         answerStatus(status, { body: errorBody(pair.upstream), retryAfter: '7' }),

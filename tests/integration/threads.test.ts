@@ -477,14 +477,6 @@ testOn(
   },
 );
 
-testOn('sqlite', 'a second gateway cannot listen on the port of the first', async () => {
-  const { port } = new URL(gateway.url);
-  await assert.rejects(
-    startProgram({ config: { server: { threads: 2 } }, env: { PORT: port } }),
-    /is already in use/,
-  );
-});
-
 testOn('sqlite', 'of two gateways that start at once on one port, only one listens', async () => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

@@ -44,12 +44,13 @@ export function untilNoticed<Value>(
 }
 
 /**
- * Waits for work of a gateway and its database. The clock moves so slowly meanwhile that no timeout
- * overtakes an answer.
+ * Waits for work of a gateway and its database. By default, the clock moves so slowly meanwhile that no
+ * timeout overtakes an answer.
  */
 export async function whileTimePasses<Value>(
   clock: TestClock,
   promise: Promise<Value>,
+  stepMs = 2,
 ): Promise<Value> {
   let isSettled = false;
   const settle = () => {
@@ -57,7 +58,7 @@ export async function whileTimePasses<Value>(
   };
   promise.then(settle, settle);
   await until(async () => {
-    await clock.advance(2);
+    await clock.advance(stepMs);
     return isSettled;
   });
   return promise;

@@ -376,18 +376,24 @@ export function worstBodies(bytes: number): Readonly<Record<string, Shape>> {
 
 type OtherBody = { readonly name: string; readonly path: string; readonly body: Body };
 
-/** For the endpoints that count tokens: what is long for a model is long for them. */
+/**
+ * For the endpoints that count tokens: what is long for a model is long for them. Each body is for one
+ * of them, because both count as a request of a model is counted.
+ */
 export function countBodies(bytes: number): OtherBody[] {
-  return Object.entries(worstBodies(bytes)).flatMap(([name, make]) => {
-    const { max_tokens: _unknown, stop_sequences: _stops, ...messages } = make('messages');
-    return [
-      { name, path: '/v1/messages/count_tokens', body: { model: 'on-messages', ...messages } },
-      {
+  return Object.entries(worstBodies(bytes)).map(([name, make], index) => {
+    if (index % 2 === 0)
+      return {
         name,
         path: '/v1/responses/input_tokens',
         body: { model: 'on-gemini', ...make('responses') },
-      },
-    ];
+      };
+    const { max_tokens: _unknown, stop_sequences: _stops, ...messages } = make('messages');
+    return {
+      name,
+      path: '/v1/messages/count_tokens',
+      body: { model: 'on-messages', ...messages },
+    };
   });
 }
 
