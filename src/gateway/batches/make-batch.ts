@@ -1,7 +1,6 @@
 // Creates a batch: reads and estimates every line, stores them, and holds the most that each can cost.
 // A line's hold is opened here under the id with which the line will run, so that its run finds the hold
 // and settles it: the money is counted once. The holds belong to no process; the batch's end ends them.
-import { setImmediate } from 'node:timers/promises';
 import {
   accountFrozen,
   ApiError,
@@ -23,6 +22,7 @@ import { reserveFor } from '../charging/open-hold.ts';
 import { type Gateway, snapshotOf } from '../gateway.ts';
 import { shuttingDown } from '../unavailable.ts';
 import { RequestRecord } from '../request-record.ts';
+import { inTurns } from './in-turns.ts';
 import { batchRouteOf, erroredText, estimate, type LineContext, requestOf } from './line.ts';
 import { SentGroups } from './sent-groups.ts';
 import type { BatchParts } from './parts.ts';
@@ -53,8 +53,6 @@ const idPrefix = { openai: 'batch', anthropic: 'msgbatch' } as const;
 /** Lines that are stored, and holds that are opened, at once. */
 const stepLines = 200;
 const stepBytes = 4 * 1024 * 1024;
-/** Work at a stretch, before other requests have their turn. */
-const turnMs = 10;
 const pollMs = 250;
 
 /**
@@ -166,13 +164,13 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
   const seen = new Set<string>();
   const groups = new SentGroups(asked);
   let waiting: NewLine[] = [];
-  let [bytes, waitingBytes, heldMicros, turnEndsMs] = [0, 0, 0, 0];
+  let [bytes, waitingBytes, heldMicros] = [0, 0, 0];
   const flush = async () => {
     await parts.sent.add(groups.takeNew());
     await store.addLines(id, seen.size - waiting.length, waiting, nowMs);
     [waiting, waitingBytes] = [[], 0];
   };
-  for await (const line of asked.lines) {
+  for await (const line of inTurns(asked.lines, gateway.clock)) {
     const at = `${place}[${seen.size}]`;
     if (seen.has(line.customId))
       throw invalidRequest(at, `${at}: \`custom_id\` is the same as that of an earlier line.`);
@@ -192,9 +190,6 @@ async function storeLines(parts: BatchParts, asked: Creating): Promise<Totals> {
     refuseOverDay(gateway, { lines: used.lines + seen.size, bytes: used.bytes + bytes });
     waiting.push(made);
     if (waiting.length === stepLines || waitingBytes > stepBytes) await flush();
-    if (gateway.clock.elapsedMs() < turnEndsMs) continue;
-    await setImmediate();
-    turnEndsMs = gateway.clock.elapsedMs() + turnMs;
   }
   if (seen.size === 0) throw invalidRequest(place, `${place} must have at least one line.`);
   if (waiting.length > 0) await flush();

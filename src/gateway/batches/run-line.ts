@@ -3,6 +3,7 @@
 import { ApiError } from '../../canonical/errors.ts';
 import type { Batch, LineRow, TakenLine } from '../../domain/batches/batch-store.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
+import { isDatabaseUnavailable } from '../../domain/ledger/batcher.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import { type JsonObject, parseJson } from '../../lib/json.ts';
 import { zeroMicros } from '../../lib/money.ts';
@@ -159,8 +160,7 @@ export class LineRuns {
       const error = this.asApiError(thrown, requestId);
       status = error.status;
       record.noteError(error);
-      if (gateway.runs.isEnding || explainDatabaseOutage(thrown) !== thrown)
-        return { againAfterMs: 0 };
+      if (gateway.runs.isEnding || isDatabaseUnavailable(thrown)) return { againAfterMs: 0 };
       if (passed && error.code === 'internal_error') return { againAfterMs: readAgainMs };
       const againAfterMs = passed ? undefined : retryMs[line.tries - 1];
       if (key.mode === 'live' && mayPass(error) && againAfterMs !== undefined)

@@ -1,8 +1,8 @@
 // The lines of a batch at a provider: writes them in the host's form, and settles their results.
-import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../canonical/errors.ts';
 import type { LineRow } from '../../domain/batches/batch-store.ts';
 import type { SentBatch } from '../../domain/batches/sent-batches.ts';
+import { isDatabaseUnavailable } from '../../domain/ledger/batcher.ts';
 import { parseWithArguments } from '../../lib/exact-json.ts';
 import { newIdWithPrefix } from '../../lib/ids.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -12,7 +12,7 @@ import { snapshotOf } from '../gateway.ts';
 import type { BatchRoute } from '../request.ts';
 import { RequestRecord } from '../request-record.ts';
 import type { ConnectedProvider } from '../routing/providers.ts';
-import { explainDatabaseOutage } from '../unavailable.ts';
+import { inTurns } from './in-turns.ts';
 import { estimate, type LineContext, requestOf } from './line.ts';
 import type { BatchParts } from './parts.ts';
 import type { EndedHold, LineOwner, LineRuns } from './run-line.ts';
@@ -20,8 +20,6 @@ import type { EndedHold, LineOwner, LineRuns } from './run-line.ts';
 /** Results that are settled at once, and the bytes of those that wait. */
 const settledMax = 8;
 const settledBytes = 4 * 1024 * 1024;
-/** Work at a stretch, before other requests have their turn. */
-const turnMs = 10;
 
 export type Host = {
   readonly api: BatchHost;
@@ -189,7 +187,7 @@ export class SentLines {
     let [bytes, count, path] = [frame.begin.length + frame.end.length, 0, ''];
     let isTaken = true;
     const gateway = snapshotOf(this.#parts.gateway);
-    for await (const row of this.#inTurns(job)) {
+    for await (const row of inTurns(this.#parts.sent.lines(job.sent), gateway.clock)) {
       try {
         const written = await this.#writeLine(job, gateway, row);
         bytes += Buffer.byteLength(written.text) + (count === 0 ? 0 : frame.between.length);
@@ -197,7 +195,7 @@ export class SentLines {
         ({ path } = written);
         isTaken &&= written.isTaken;
       } catch (thrown) {
-        if (explainDatabaseOutage(thrown) !== thrown) throw thrown;
+        if (isDatabaseUnavailable(thrown)) throw thrown;
         const error = this.#lines.asApiError(thrown, row.request_id);
         await this.#end(job, { ...row, isTakenOver: false }, error);
       }
@@ -212,22 +210,11 @@ export class SentLines {
   ): AsyncGenerator<Buffer> {
     const frame = job.host.api.frame(job.sent.id);
     let before = frame.begin;
-    for await (const row of this.#inTurns(job)) {
+    for await (const row of inTurns(this.#parts.sent.lines(job.sent), gateway.clock)) {
       yield Buffer.from(before + (await this.#writeLine(job, gateway, row)).text);
       before = frame.between;
     }
     yield Buffer.from(frame.end);
-  }
-
-  async *#inTurns({ sent }: Job): AsyncGenerator<LineRow> {
-    const { clock } = this.#parts.gateway;
-    let turnEndsMs = 0;
-    for await (const row of this.#parts.sent.lines(sent)) {
-      yield row;
-      if (clock.elapsedMs() < turnEndsMs) continue;
-      await setImmediate();
-      turnEndsMs = clock.elapsedMs() + turnMs;
-    }
   }
 
   /** Throws the ApiError that refuses the line. */

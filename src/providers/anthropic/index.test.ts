@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownProviders } from '../../config/known-providers.ts';
 import { anthropic } from './index.ts';
 
-const place = { region: null, project: null, apiVersion: null };
 test('requests carry the pinned version and the key, and no other header', () => {
   assert.deepEqual(anthropic.headers('secret', {}), {
     'anthropic-version': '2023-06-01',
@@ -18,19 +16,5 @@ test('beta features that only shape a request are forwarded, others are not', ()
   assert.equal(
     anthropic.headers('k', { 'anthropic-beta': asked })['anthropic-beta'],
     'claude-code-20250219,interleaved-thinking-2025-05-14',
-  );
-});
-
-test('requests go to the messages path below a base URL without a version', () => {
-  const target = {
-    model: 'm',
-    stream: false,
-    maxOutputTokens: 1,
-    thinking: false,
-    isOpenAi: false,
-  } as const;
-  assert.equal(
-    `${knownProviders.anthropic!.baseUrl as string}${anthropic.path('messages', target, place)}`,
-    'https://api.anthropic.com/v1/messages',
   );
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { answerJson, answerStatus, type Script } from '../../../tests/support/upstream.ts';
 import {
-  answerEndlessly,
   apiKey,
   failureOf,
   gif,
@@ -117,9 +116,4 @@ test('a refused key, which comes as a 400, is not blamed on the client', async (
   };
   const { result } = await ask(t, answerStatus(400, { body: { error } }));
   assert.equal(failureOf(result).failure.status, 401);
-});
-
-test('an endless answer is cut off', async (t) => {
-  const { result } = await ask(t, answerEndlessly);
-  assert.match(failureOf(result).failure.message, /^the answer is over \d+ bytes$/);
 });

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { answerJson, answerStatus, hang, type Script } from '../../../tests/support/upstream.ts';
 import {
-  answerCutOff,
-  answerEndlessly,
   apiKey,
   failureOf,
   gif,
@@ -13,7 +11,6 @@ import {
   png,
   startProvider,
 } from '../../../tests/support/images/local-image-provider.ts';
-import { TestClock } from '../../../tests/support/test-clock.ts';
 import type { ImageJob } from '../image-provider.ts';
 import { compatibleImages, openaiImages } from './images.ts';
 
@@ -133,33 +130,6 @@ describe('failures', () => {
         vendor: { code: 'moderation_blocked' },
       },
     });
-  });
-
-  test('a busy provider’s retry delay is kept', async (t) => {
-    const failure = await failureAfter(t, answerStatus(429, { retryAfter: '7' }));
-    assert.deepEqual([failure.status, failure.retryAfterSeconds], [429, 7]);
-  });
-
-  test('silence ends as a timeout', async (t) => {
-    const clock = new TestClock();
-    const { upstream, connection } = await startProvider(t, { basePath, clock });
-    upstream.on(generations, hang);
-    const generating = openaiImages.generate(jobFor({ clock }), connection);
-    await upstream.request(0);
-    await clock.advance(10_000);
-    assert.equal(failureOf(await generating).failure.kind, 'timeout');
-  });
-
-  test('an answer that breaks off is a failure', async (t) => {
-    const script = answerCutOff('{"data":[{"b64_json":"iVBOR');
-    assert.equal((await failureAfter(t, script)).kind, 'broken-stream');
-  });
-
-  test('an endless answer is cut off', async (t) => {
-    const { upstream, result } = await ask(t, answerEndlessly);
-    const { kind, message } = failureOf(result).failure;
-    assert.deepEqual([kind, message], ['unreadable', `the answer is over ${2 ** 26} bytes`]);
-    assert.equal(await upstream.requests[0]!.ended, 'aborted');
   });
 
   test('ten of the largest images that do not compress, which are billed, can be read', async (t) => {

@@ -1,7 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noUsage } from '../../canonical/usage.ts';
+import { dayMs } from '../../lib/utc-time.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import { createUnknownNotices } from './notices.ts';
+import { createCountNotices, createUnknownNotices } from './notices.ts';
+
+test('a provider with unexplained tokens is logged once a day', async () => {
+  const clock = new TestClock();
+  const told: unknown[] = [];
+  const log = { warn: ({ provider }: { provider?: string }) => told.push(provider) };
+  const noteCounts = createCountNotices(log, clock);
+  const note = (provider: string, unexplainedTokens?: number) =>
+    noteCounts({ provider, upstreamModel: 'm' }, { ...noUsage, unexplainedTokens });
+  note('a');
+  note('a', 5);
+  note('a', 7);
+  note('b', 1);
+  assert.deepEqual(told, ['a', 'b']);
+  await clock.advance(dayMs);
+  note('a', 5);
+  note('a', 5);
+  assert.deepEqual(told, ['a', 'b', 'a']);
+});
 
 function notices() {
   const clock = new TestClock();
@@ -15,7 +35,7 @@ test('clients that invent names fill the log only up to a limit a day', async ()
   const { clock, logged, note } = notices();
   for (let index = 0; index < 1_000; index++) note(`invented_${index}`);
   assert.equal(logged.length, 200);
-  await clock.advance(24 * 3_600_000);
+  await clock.advance(dayMs);
   note('new');
   assert.equal(logged.at(-1), 'new');
 });
