@@ -904,6 +904,71 @@ test('neighbouring answers of a Messages client are joined for Chat', () => {
   assert.deepEqual(sent(straight('messages'), { messages }).body.messages, messages);
 });
 
+const textOf = (text: string, fields: object = {}) => ({ type: 'text', text, ...fields });
+const thought = { type: 'thinking', thinking: 'Hm', signature: 'anthropics' };
+const searched = [
+  { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+  {
+    type: 'web_search_tool_result',
+    tool_use_id: 's',
+    content: [{ type: 'web_search_result', url: 'https://x.test', title: 'X' }],
+  },
+];
+const outputs = (...texts: string[]) =>
+  texts.map((text) => ({
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'output_text', text }],
+  }));
+const fromModel = (...texts: string[]) =>
+  texts.map((text) => ({ role: 'model', parts: [{ text }] }));
+
+/** The answers of a client's history, and the one text that Chat gets of them. */
+const joined: [client: ClientFormatName, answers: readonly object[], text: string][] = [
+  ['responses', outputs('I look.', 'Done.'), 'I look.\n\nDone.'],
+  ['responses', outputs('I look.\n', 'Done.'), 'I look.\nDone.'],
+  [
+    'responses',
+    [...outputs('I look.'), { type: 'reasoning', summary: [] }, ...outputs('Done.')],
+    'I look.\n\nDone.',
+  ],
+  [
+    'messages',
+    ['I look.', 'Done.'].map((content) => ({ role: 'assistant', content })),
+    'I look.\n\nDone.',
+  ],
+  [
+    'messages',
+    [{ role: 'assistant', content: [textOf('I look.'), thought, textOf('Done.')] }],
+    'I look.\n\nDone.',
+  ],
+  [
+    'messages',
+    [{ role: 'assistant', content: [...searched, textOf('So.')] }],
+    'I searched the web for: q\n\nThe search found:\n\nX\nhttps://x.test\n\nSo.',
+  ],
+  // One sentence, which was cut where its source begins; a stream, as Google's clients keep it.
+  ['messages', [{ role: 'assistant', content: [textOf('Gr'), textOf('ass.')] }], 'Grass.'],
+  ['gemini', fromModel('Gr', 'ass.'), 'Grass.'],
+];
+
+for (const [client, answers, text] of joined) {
+  test(`answers of ${client} do not run together in Chat: ${JSON.stringify(text)}`, () => {
+    const fields = {
+      responses: { input: [user, ...answers, user] },
+      messages: { messages: [user, ...answers, user] },
+      gemini: { contents: [{ parts: [{ text: 'x' }] }, ...answers, { parts: [{ text: 'x' }] }] },
+      chat: {},
+    }[client];
+    const messages = sent({ client, upstream: 'chat' }, fields).body.messages as JsonObject[];
+    const said = messages.filter(({ role }) => role === 'assistant');
+    assert.deepEqual(
+      said.map(({ content }) => content),
+      [text],
+    );
+  });
+}
+
 test('a late result in a Responses history is put behind its call', () => {
   const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
   const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: id });

@@ -52,6 +52,8 @@ export type TextPart = {
   /** Citations of the assistant's text; left out when there are none. */
   readonly citations?: readonly Citation[];
   readonly cacheControl?: CacheControl;
+  /** Its answer began with it, behind another answer: Chat joins texts, but not these words. */
+  readonly beginsAnswer?: true;
 };
 export type ImagePart = {
   readonly type: 'image';

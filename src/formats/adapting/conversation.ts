@@ -15,8 +15,19 @@ export function gatherConversation(messages: readonly Message[]): Conversation {
   const turns = first === -1 ? messages.length : first;
   return {
     system: messages.slice(0, turns).flatMap((message) => message.content as readonly TextPart[]),
-    messages: joinNeighbours(messages.slice(turns), ['assistant', 'tool']),
+    messages: joinNeighbours(markAnswers(messages.slice(turns)), ['assistant', 'tool']),
   };
+}
+
+/** Marks the text at which an answer begins behind another text, before they become one message. */
+export function markAnswers(messages: readonly Message[]): Message[] {
+  return messages.map((message, index) => {
+    const before = messages[index - 1];
+    if (message.role !== 'assistant' || before?.role !== 'assistant') return message;
+    const [first, ...others] = message.content;
+    if (first?.type !== 'text' || before.content.at(-1)?.type !== 'text') return message;
+    return { ...message, content: [{ ...first, beginsAnswer: true }, ...others] };
+  });
 }
 
 type AnyMessage = { readonly role?: unknown; readonly content?: unknown };

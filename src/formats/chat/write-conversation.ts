@@ -120,7 +120,7 @@ function writeAssistant(
   content: readonly AssistantPart[],
   { takesSignature, takesRefusal, fitCallId, ignored }: Notes,
 ): JsonObject[] {
-  const kept = content.flatMap((part): AssistantPart[] =>
+  const kept = separateTexts(content).flatMap((part): AssistantPart[] =>
     part.type === 'thinking' ? keepThinking(part, takesSignature) : [part],
   );
   if (kept.length < content.length) ignored.add('reasoning_content');
@@ -136,6 +136,21 @@ function keepThinking(part: ThinkingPart, takesSignature: Notes['takesSignature'
   if (!takesSignature) return [];
   if (!part.signature || takesSignature(part.signature)) return [part];
   return part.redacted || part.text === '' ? [] : [{ ...part, signature: null }];
+}
+
+/**
+ * Begins a paragraph with a text behind another answer, a call or reasoning: joined without one, their
+ * words run together (github.com/openclaw/openclaw/pull/115743, read 2026-11-30).
+ */
+function separateTexts(parts: readonly AssistantPart[]): AssistantPart[] {
+  let before = '';
+  return parts.map((part, index) => {
+    if (part.type !== 'text' || part.text === '') return part;
+    const isBehind = part.beginsAnswer || parts[index - 1]?.type !== 'text';
+    const isGlued = isBehind && /\S$/.test(before) && /^\S/.test(part.text);
+    before = part.text;
+    return isGlued ? { ...part, text: `\n\n${part.text}` } : part;
+  });
 }
 
 function asText(part: AssistantPart): AssistantPart {

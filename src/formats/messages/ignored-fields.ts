@@ -1,6 +1,7 @@
 // Lists fields below the top level that only Anthropic knows. They are harmless when left out.
 import { isObject } from '../../lib/json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
+import { isLeftOut } from './read-conversation.ts';
 import type { MessagesRequest } from './schema.ts';
 
 /** `metadata`, when it has entries besides the user's name: they are tags, and sent nowhere. */
@@ -45,13 +46,14 @@ function noteBlocks(content: unknown, ignored: Set<string>): void {
   if (!Array.isArray(content)) return;
   for (const block of content) {
     if (!isObject(block)) continue;
-    if (block.type === 'document' && isObject(block.citations) && block.citations.enabled)
+    const isSource = block.type === 'document' || block.type === 'search_result';
+    if (isSource && isObject(block.citations) && block.citations.enabled)
       ignored.add('messages.citations');
     if (block.type === 'image' && isObject(block.transformations))
       ignored.add('messages.transformations');
     if (String(block.type).endsWith('thinking') && isObject(block.cache_control))
       ignored.add('cache_control');
-    if (block.type === 'fallback') ignored.add('messages.content.fallback');
+    if (isLeftOut(block)) ignored.add(`messages.content.${String(block.type)}`);
     if (block.type === 'tool_result') noteBlocks(block.content, ignored);
   }
 }

@@ -9,7 +9,7 @@ import type {
   TextPart,
 } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import type { CacheMark, DocumentBlock, ImageBlock } from './schema.ts';
+import type { CacheMark, DocumentBlock, ImageBlock, SearchResultBlock } from './schema.ts';
 
 export function readCacheControl(mark: CacheMark | null | undefined): {
   readonly cacheControl?: CacheControl;
@@ -43,6 +43,17 @@ export function readDocument(block: DocumentBlock, path: string): (TextPart | Do
     ...readCacheControl(block.cache_control),
   };
   return block.context ? [{ type: 'text', text: block.context }, document] : [document];
+}
+
+/** A document of text, with its address: other vendors have no results of a client's own search. */
+export function readSearchResult(block: SearchResultBlock, path: string): DocumentPart {
+  const { content, source, title, cache_control: mark } = block;
+  return {
+    type: 'document',
+    source: plainText(`${source}\n\n${joinTexts(content, `${path}.content`)}`),
+    name: title,
+    ...readCacheControl(mark),
+  };
 }
 
 function readDocumentSource(source: DocumentBlock['source'], path: string): MediaSource {

@@ -25,7 +25,7 @@ const refused: Record<string, Record<string, unknown>> = {
   'messages[0].content must be a string or an array; got 7': {
     messages: [{ role: 'user', content: 7 }],
   },
-  'messages[0].content[0].type is required: `text`, `image`, `document`, `tool_use`, `tool_result`, `thinking` or `redacted_thinking`':
+  'messages[0].content[0].type is required: `text`, `image`, `document`, `search_result`, `tool_use`, `tool_result`, `thinking` or `redacted_thinking`':
     user({ text: 'x' }),
   'messages[0].content[0].text must be a string; got 5': user({ type: 'text', text: 5 }),
   'messages[0].content[0].source is required: an object': user({ type: 'image' }),

@@ -9,10 +9,10 @@ import type {
   UserPart,
 } from '../../canonical/request.ts';
 import { append } from '../../lib/append.ts';
-import { isObject } from '../../lib/json.ts';
-import { userTurn } from '../adapting/conversation.ts';
+import { isObject, type JsonObject, textOf } from '../../lib/json.ts';
+import { markAnswers, userTurn } from '../adapting/conversation.ts';
 import { readCitations } from './citations.ts';
-import { readCacheControl, readDocument, readImage } from './media.ts';
+import { readCacheControl, readDocument, readImage, readSearchResult } from './media.ts';
 import type { ContentBlock, RequestMessage, ResultBlock, ToolResultBlock } from './schema.ts';
 import { searchAsText } from './search-blocks.ts';
 import { openSignature } from './signature.ts';
@@ -27,8 +27,12 @@ type TextBlock = Extract<ContentBlock, { type: 'text' }>;
  */
 export function readConversation(messages: readonly RequestMessage[]): Message[] {
   const lastUser = messages.findLastIndex((message) => message.role === 'user');
-  return messages.flatMap((message, index) =>
-    isCleared(message, index < lastUser) ? [] : readMessage(message, `messages[${index}].content`),
+  return markAnswers(
+    messages.flatMap((message, index) =>
+      isCleared(message, index < lastUser)
+        ? []
+        : readMessage(message, `messages[${index}].content`),
+    ),
   );
 }
 
@@ -49,7 +53,7 @@ function readMessage(message: RequestMessage, path: string): Message[] {
         {
           role: 'assistant',
           content: asBlocks(message.content).flatMap((block, index) =>
-            isFallback(block) ? [] : [readAssistantBlock(block, `${path}[${index}]`)],
+            isLeftOut(block) ? [] : [readAssistantBlock(block, `${path}[${index}]`)],
           ),
         },
       ];
@@ -65,6 +69,13 @@ function readMessage(message: RequestMessage, path: string): Message[] {
  */
 export function isFallback(block: unknown): boolean {
   return isObject(block) && block.type === 'fallback';
+}
+
+/** Returns true for blocks that say nothing elsewhere: tools that Anthropic found are among the request's. */
+export function isLeftOut(block: JsonObject): boolean {
+  const { type, name } = block;
+  const isSearch = type === 'server_tool_use' && textOf(name).startsWith('tool_search_tool_');
+  return isFallback(block) || isSearch || type === 'tool_search_tool_result';
 }
 
 function asBlocks(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
@@ -89,6 +100,8 @@ function readUserBlock(block: ContentBlock, path: string): UserPart[] {
       return [readImage(block, path)];
     case 'document':
       return readDocument(block, path);
+    case 'search_result':
+      return [readSearchResult(block, path)];
     default:
       throw unknownBlock(block, path);
   }
@@ -141,7 +154,8 @@ function readAssistantBlock(block: ContentBlock, path: string): AssistantPart {
     default: {
       const text = searchAsText(block);
       if (text === null) throw unknownBlock(block, path);
-      return { type: 'text', text };
+      // A format that joins texts would make one word of an address and what follows.
+      return { type: 'text', text: `${text}\n\n` };
     }
   }
 }

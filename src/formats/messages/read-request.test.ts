@@ -115,6 +115,41 @@ test('documents keep their name, their context and, as text, their content', () 
   ]);
 });
 
+test('results of a client’s own search are documents with their address, also as a tool’s result', () => {
+  const found = {
+    type: 'search_result',
+    source: 'https://a.example',
+    title: 'T',
+    content: [textPart('a'), textPart('b')],
+    citations: { enabled: true },
+  };
+  const document = { type: 'document', source: plain('https://a.example\n\na\n\nb'), name: 'T' };
+  const fields = user({ type: 'tool_result', tool_use_id: 'c', content: [found] }, found);
+  const [result, turn] = read(fields).messages;
+  assert.deepEqual((result!.content[0] as ToolResultPart).content, [document]);
+  assert.deepEqual(turn!.content, [document]);
+  assert.deepEqual(ignoredFields(clientRequest(fields)), ['messages.citations']);
+});
+
+test('what Anthropic’s tool search found is left out and listed', () => {
+  const name = 'tool_search_tool_regex';
+  const references = [{ type: 'tool_reference', tool_name: 'f' }];
+  const fields = assistant(
+    { type: 'server_tool_use', id: 's', name, input: { pattern: 'f' } },
+    {
+      type: 'tool_search_tool_result',
+      tool_use_id: 's',
+      content: { type: 'tool_search_tool_search_result', tool_references: references },
+    },
+    textPart('b'),
+  );
+  assert.deepEqual(read(fields).messages[0]!.content, [textPart('b')]);
+  assert.deepEqual(ignoredFields(clientRequest(fields)), [
+    'messages.content.server_tool_use',
+    'messages.content.tool_search_tool_result',
+  ]);
+});
+
 const reasonings: [fields: Record<string, unknown>, reasoning: unknown][] = [
   [{ thinking: { type: 'disabled' } }, { effort: 'none', budgetTokens: null }],
   [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, { effort: null, budgetTokens: 2000 }],
@@ -137,7 +172,6 @@ for (const [fields, reasoning] of reasonings) {
 }
 
 const unreadable: [fields: Record<string, unknown>, param: string][] = [
-  [user({ type: 'search_result', title: 'x' }), 'messages[0].content[0].type'],
   [user({ type: 'thinking', thinking: 'x' }), 'messages[0].content[0].type'],
   [
     assistant({ type: 'image', source: { type: 'url', url: 'https://example.com' } }),

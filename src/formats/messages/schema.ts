@@ -43,9 +43,22 @@ const documentBlock = ofKind('document', {
   citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
   cache_control: cacheControl,
 });
+const searchResultBlock = ofKind('search_result', {
+  source: Type.String(),
+  title: Type.String(),
+  content: Type.Array(textBlock),
+  citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
+  cache_control: cacheControl,
+});
 /** A tool that the client's own tool search found. */
 const toolReferenceBlock = ofKind('tool_reference', { tool_name: name });
-const resultBlock = blockUnion(textBlock, imageBlock, documentBlock, toolReferenceBlock);
+const resultBlock = blockUnion(
+  textBlock,
+  imageBlock,
+  documentBlock,
+  searchResultBlock,
+  toolReferenceBlock,
+);
 const toolResultBlock = ofKind('tool_result', {
   tool_use_id: name,
   content: optional(Type.Union([Type.String(), Type.Array(resultBlock)])),
@@ -67,6 +80,7 @@ export const contentBlock = blockUnion(
   textBlock,
   imageBlock,
   documentBlock,
+  searchResultBlock,
   toolUseBlock,
   toolResultBlock,
   thinkingBlock,
@@ -149,5 +163,6 @@ export type ToolResultBlock = Static<typeof toolResultBlock>;
 export type ResultBlock = Static<typeof resultBlock>;
 export type DocumentBlock = Static<typeof documentBlock>;
 export type ImageBlock = Static<typeof imageBlock>;
+export type SearchResultBlock = Static<typeof searchResultBlock>;
 export type CustomTool = Static<typeof customTool>;
 export type CacheMark = NonNullable<Static<typeof cacheControl>>;
