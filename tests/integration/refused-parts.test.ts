@@ -17,6 +17,8 @@ const models = {
   gpt: gpt('gpt-5.4'),
   'gpt-2': gpt('gpt-5.5'),
   claude: modelOf([{ provider: 'anthropic', model: 'claude-sonnet-4-5' }], thinks),
+  gemini: modelOf([{ provider: 'google', model: 'gemini-3.1-pro-preview' }], thinks),
+  router: modelOf([{ provider: 'local', model: 'google/gemini-3.1-pro-preview' }], thinks),
 };
 const gateway = await startGateway({ models, log: { level: 'error' } }, { clock });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
@@ -155,6 +157,102 @@ test('thinking whose signature Anthropic refuses is left out of a second call', 
     assert.equal(second!.thinking, undefined, 'a turn without its thinking goes on without it');
   }
 });
+
+const corrupt = {
+  error: { code: 400, message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' },
+};
+const details = [
+  { type: 'reasoning.encrypted', data: 'c2ln', format: 'google-gemini-v1', id: 'c1', index: 0 },
+];
+const signedCall = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
+const ofChat = [
+  text('x'),
+  { role: 'assistant', content: null, reasoning_details: details, tool_calls: [signedCall] },
+  { role: 'tool', tool_call_id: 'c1', content: '1' },
+];
+const parts = [
+  { functionCall: { name: 'f', args: {} }, thoughtSignature: 'c2ln' },
+  { functionCall: { name: 'f', args: {} } },
+];
+const results = parts.map(() => ({
+  functionResponse: { name: 'f', response: { output: '1' } },
+}));
+const ofGemini = [
+  { role: 'user', parts: [{ text: 'x' }] },
+  { role: 'model', parts },
+  { role: 'user', parts: results },
+  { role: 'model', parts: [{ text: 'a', thoughtSignature: 'c2ln' }] },
+  { role: 'user', parts: [{ text: 'y' }] },
+];
+const geminiPath = '/v1beta/models/gemini-3.1-pro-preview:generateContent';
+const skipped = /"thoughtSignature":"skip_thought_signature_validator"/g;
+
+/** `host`: the path at which the local upstream plays the host. */
+const refusedSignatures = [
+  {
+    client: 'a Gemini client',
+    host: geminiPath,
+    path: '/v1beta/models/gemini:generateContent',
+    body: { contents: ofGemini },
+    ignored: 'thinking',
+    left: 1,
+  },
+  {
+    client: 'a Chat client',
+    host: geminiPath,
+    path: '/v1/chat/completions',
+    body: { model: 'gemini', messages: ofChat },
+    ignored: 'thinking',
+    left: 1,
+  },
+  {
+    client: 'a Chat client through OpenRouter',
+    host: '/local/v1/chat/completions',
+    path: '/v1/chat/completions',
+    body: { model: 'router', messages: ofChat },
+    ignored: 'reasoning_details',
+    left: 0,
+  },
+];
+
+for (const { client, host, path, body, ignored, left } of refusedSignatures) {
+  test(`a signature that Google refuses is left out of a second call: ${client}`, async () => {
+    const isRouter = host.startsWith('/local');
+    const refusal = isRouter
+      ? {
+          error: {
+            code: 400,
+            message: 'Provider returned error',
+            metadata: { raw: JSON.stringify(corrupt) },
+          },
+        }
+      : corrupt;
+    const choice = {
+      index: 0,
+      message: { role: 'assistant', content: 'ok' },
+      finish_reason: 'stop',
+    };
+    const answer = isRouter
+      ? { choices: [choice], usage: { prompt_tokens: 5, completion_tokens: 1 } }
+      : {
+          candidates: [
+            { content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' },
+          ],
+          usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 },
+        };
+    gateway.upstream.on(host, answerStatus(400, { body: refusal }), answerJson(answer));
+    const sent = await sentBy(async () => {
+      const reply = await gateway.post(path, { key, body });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.headers['x-service-ignored'], ignored);
+    });
+    const [first, second] = sent.map((one) => JSON.stringify(one));
+    assert.equal(sent.length, 2);
+    assert.match(first!, /"c2ln"/);
+    assert.doesNotMatch(second!, /c2ln/);
+    assert.equal(second!.match(skipped)?.length ?? 0, left);
+  });
+}
 
 const item = { id: 'rs_1', type: 'reasoning', summary: [] as unknown[] };
 const part = { item_id: 'rs_1', output_index: 0, summary_index: 0 };

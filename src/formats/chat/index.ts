@@ -8,6 +8,7 @@ import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
 import { mayThink } from './reasoning.ts';
+import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { canRelay, relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -44,4 +45,5 @@ export const chat: ClientFormat & UpstreamFormat = {
   readAnswer,
   readBilledAnswer: (body) => readBilledAnswer(body, 'choices', readUsage),
   readStream,
+  withoutRefused,
 };

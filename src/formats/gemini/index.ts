@@ -9,6 +9,7 @@ import { parseRequest } from './parse-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { ignoredFields, readRequest } from './read-request.ts';
 import { readStream } from './read-stream.ts';
+import { withoutRefused } from './refused.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -71,5 +72,6 @@ export const gemini: ClientFormat & UpstreamFormat = {
   readBilledAnswer: (body) =>
     readBilledAnswer(body, 'candidates', ({ usageMetadata }) => readUsage(usageMetadata)),
   readStream,
+  withoutRefused,
   inputCount,
 };

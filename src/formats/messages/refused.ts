@@ -1,17 +1,14 @@
 // Removes thinking that Anthropic has refused, so that the request can run without it. Anthropic
 // refuses thinking that it signed for another cloud, or before a change of its keys. It also refuses
 // unsigned thinking, which only models with `claude` in their name are not sent.
-import { readErrorMessage } from '../error-message.ts';
-import type { Lightened } from '../format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { mayThinkWithBudget } from '../claude-thinking.ts';
-
-const refusals = /invalid .?signature.? in .?thinking.? block|thinking\.signature: field required/i;
+import type { Lightened } from '../format.ts';
+import { refusesReasoning } from '../refused-reasoning.ts';
 
 /** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
-  const message = readErrorMessage(refusal) ?? '';
-  if (!refusals.test(message)) return null;
+  if (!refusesReasoning(refusal)) return null;
   const given: unknown = body.messages;
   if (!Array.isArray(given)) return null;
   const messages = given.map(withoutThinking).filter((turn) => turn !== null);

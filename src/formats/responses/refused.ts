@@ -4,16 +4,13 @@
 import { readErrorMessage } from '../error-message.ts';
 import type { Lightened } from '../format.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
+import { refusesReasoning } from '../refused-reasoning.ts';
 
 /** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
-  const { code, param } = objectOf(objectOf(refusal).error);
+  if (refusesReasoning(refusal)) return withoutReasoning(body);
+  const { param } = objectOf(objectOf(refusal).error);
   const message = readErrorMessage(refusal) ?? '';
-  if (
-    code === 'invalid_encrypted_content' ||
-    /encrypted content .*(?:verified|decrypt)/i.test(message)
-  )
-    return withoutReasoning(body);
   // Other summaries are the client's own: were their refusal remembered, an account could take the
   // summaries of all others away.
   const isSummary = param === 'reasoning.summary' || message.startsWith(unverified);

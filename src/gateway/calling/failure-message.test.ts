@@ -86,7 +86,10 @@ const tooLong: Readonly<Record<string, string>> = {
 
 for (const [provider, message] of Object.entries(tooLong)) {
   test(`a prompt that is too long for ${provider} has its own code`, () => {
-    assert.equal(toApiError(failure(400, message)).code, 'context_length_exceeded');
+    const vendor = { code: 'invalid_parameter_error', param: 'input' };
+    const error = toApiError({ ...failure(400, message), vendor });
+    assert.equal(error.code, 'context_length_exceeded');
+    assert.deepEqual(error.vendor, { param: 'input' }, 'the host’s own code would hide it');
   });
 }
 
