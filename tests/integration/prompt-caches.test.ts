@@ -73,6 +73,34 @@ test('without marks nothing is read from the cache, which costs several times as
   assert.ok(chargedUsd / directUsd > 4, `${(chargedUsd / directUsd).toFixed(1)} times`);
 });
 
+test('a limit of 0 fills Claude’s cache without an answer, and other models’ with the least they write', async () => {
+  const usage = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 2_000,
+    cache_read_input_tokens: 0,
+    output_tokens: 0,
+  };
+  const empty = { type: 'message', content: [], stop_reason: 'max_tokens', usage };
+  gateway.upstream.on('/v1/messages', answerJson(empty));
+  gateway.upstream.on('/v1/responses', answerJson(wholeAnswer('responses', numberedContent)));
+  for (const [model, field, limit] of [
+    ['claude', 'max_tokens', 0],
+    ['gpt-6-luna', 'max_output_tokens', 16],
+  ] as const) {
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const { reply, asked } = await gateway.postRecorded('/v1/messages', {
+      key,
+      body: { model, max_tokens: 0, messages },
+    });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal((asked[0]!.body as JsonObject)[field], limit);
+    if (limit === 0) {
+      const answer = reply.json();
+      assert.deepEqual([answer.content, answer.stop_reason], [[], 'max_tokens']);
+    }
+  }
+});
+
 test('a Messages client that marks its prompts names one prompt cache in all turns with OpenAI', async () => {
   const { upstream } = gateway;
   upstream.on('/v1/responses', answerJson(wholeAnswer('responses', numberedContent)));

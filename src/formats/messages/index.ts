@@ -39,6 +39,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   outputLimitField: () => 'max_tokens',
   writeError,
   relay: { searchTool: readSearchTool, writeRequest: relayRequest, relayAnswer, relayStream },
+  outputTokensMin: 0,
   toolNames,
   writeRequest,
   hideUsers,

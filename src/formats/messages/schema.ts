@@ -138,7 +138,8 @@ const effort = words('low', 'medium', 'high', 'xhigh', 'max');
 
 export const requestSchema = Type.Object({
   model: name,
-  max_tokens: Type.Integer({ minimum: 1 }),
+  /** 0 fills the prompt cache without an answer. */
+  max_tokens: Type.Integer({ minimum: 0 }),
   messages: Type.Array(message, { minItems: 1 }),
   system: optional(Type.Union([Type.String(), Type.Array(textBlock)])),
   stream: optional(Type.Boolean()),
