@@ -99,11 +99,12 @@ export class OpenItems {
 
   /**
    * Returns the events that end every open text, part and item, with the upstream's own indices.
+   * `status`: of the items.
    */
-  closingEvents(): readonly ClosingEvent[] {
+  closingEvents(status: string): readonly ClosingEvent[] {
     return [...this.#items]
       .toSorted(([one], [other]) => one - other)
-      .flatMap(([index, open]) => closeItem(index, open));
+      .flatMap(([index, open]) => closeItem(index, open, status));
   }
 }
 
@@ -136,8 +137,8 @@ function isSamePosition(one: TextPosition, other: TextPosition): boolean {
   );
 }
 
-function closeItem(index: number, { item, texts }: OpenItem): ClosingEvent[] {
-  const whole = { ...texts.reduce(addText, item), status: 'incomplete' };
+function closeItem(index: number, { item, texts }: OpenItem, status: string): ClosingEvent[] {
+  const whole = { ...texts.reduce(addText, item), status };
   return [
     ...texts.flatMap(closeText),
     { type: 'response.output_item.done', payload: { output_index: index, item: whole } },

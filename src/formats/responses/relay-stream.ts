@@ -85,16 +85,13 @@ class ResponseStreamRelay extends AnswerStream {
 
   limit(): string {
     const begin = this.#begin();
-    const frames = this.#open
-      .closingEvents()
-      .map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''));
     const response = {
       ...this.#response,
       incomplete_details: { reason: 'max_output_tokens' },
       output: [],
       usage: null,
     };
-    return begin + frames.join('') + this.#finishItems('response.incomplete', response);
+    return begin + this.#finishItems('response.incomplete', response);
   }
 
   close(costUsd: number): string {
@@ -108,7 +105,7 @@ class ResponseStreamRelay extends AnswerStream {
 
   fail(error: ApiError, context: ErrorContext): string {
     const begin = this.#begin();
-    const response = { ...this.#response, output: [...this.#items.values()] };
+    const response = { ...this.#response, output: this.#finished() };
     return begin + writeFailure({ error, context, response, sequence: this.#sequence });
   }
 
@@ -217,10 +214,10 @@ class ResponseStreamRelay extends AnswerStream {
       final.id === undefined ? { ...this.#response, output: [], ...final } : final;
     const hasOutput = Array.isArray(response.output) && response.output.length > 0;
     const firstItem: unknown = hasOutput ? (response.output as unknown[])[0] : undefined;
-    const frames = this.#beforeItem(firstItem);
-    const output = hasOutput ? this.#relayOutput(response) : [...this.#items.values()];
-    const { content, ...has } = inspectOutput(output);
     const status = type.slice('response.'.length);
+    const frames = this.#beforeItem(firstItem) + (hasOutput ? '' : this.#closeItems(status));
+    const output = hasOutput ? this.#relayOutput(response) : this.#finished();
+    const { content, ...has } = inspectOutput(output);
     this.progress.output.raiseTo(content);
     this.noteUsage(readUsage(response));
     this.progress.searches = countSearches(response, output);
@@ -234,6 +231,19 @@ class ResponseStreamRelay extends AnswerStream {
       response: { ...relayResponse(response, output, this.#relaying), status, usage },
     };
     return frames;
+  }
+
+  /** Some hosts end neither their items nor the output (github.com/lidge-jun/opencodex/issues/893). */
+  #closeItems(status: string): string {
+    return this.#open
+      .closingEvents(status)
+      .map(({ type, payload }) => this.#pass({ type, payload: { type, ...payload } }, ''))
+      .join('');
+  }
+
+  /** They may have ended in another order. */
+  #finished(): unknown[] {
+    return [...this.#items].toSorted(([one], [other]) => one - other).map(([, item]) => item);
   }
 
   #event(type: string, fields: JsonObject): string {

@@ -293,6 +293,36 @@ test('missing sequence numbers are added, and an empty final output is completed
   assert.deepEqual(lastOutputOf(payloads), [{ ...call, id: 'call_1' }, message]);
 });
 
+test('an empty final output has the items in their order, also what the host did not end', async () => {
+  const [start, itsCall, itsText] = [callStream().slice(0, 2), 2, 6];
+  const events = callStream();
+  const completed = sseEvent('response.completed', {
+    response: { ...response, status: 'completed', output: [], usage },
+  });
+  const late = [
+    ...start,
+    ...events.slice(itsText, -1),
+    ...events.slice(itsCall, itsText),
+    completed,
+  ];
+  const unended = [...events.slice(0, itsText + 3), completed];
+  for (const stream of [late, unended]) {
+    const frames = runPipe(relayStream(contextFor()), stream);
+    const final = lastOutputOf(payloadsOf(frames));
+    assert.deepEqual(
+      final.map(({ type, status }) => [type, status]),
+      [
+        ['function_call', 'completed'],
+        ['message', 'completed'],
+      ],
+    );
+    const read = await readWithSdk(frames);
+    assert.equal(read.output_text, 'Hi');
+    const ended = payloadsOf(frames).filter(({ type }) => type === 'response.output_item.done');
+    assert.equal(ended.length, 2);
+  }
+});
+
 test('a last event with only the usage becomes a whole response', () => {
   const events = [
     ...callStream().slice(0, -1),
