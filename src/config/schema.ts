@@ -348,6 +348,11 @@ export const ConfigFile = closed({
               'The scopes to request. The provider must return `email` and `email_verified`.',
           },
         ),
+        trust_email: Type.Boolean({
+          default: false,
+          description:
+            'Addresses without `email_verified` count as verified. Only for a provider at which nobody chooses an address freely, such as one tenant of Microsoft Entra ID, which never sends it ([sign-in.md](sign-in.md#single-sign-on)).',
+        }),
       },
       {
         description:

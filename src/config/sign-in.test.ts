@@ -21,6 +21,7 @@ test('the environment completes and overrides the sections', () => {
     client_secret: 'hush',
     name: 'single sign-on',
     scopes: ['openid', 'email', 'profile'],
+    trust_email: false,
   });
   const env = {
     SECRET: 'hush',

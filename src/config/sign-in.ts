@@ -69,6 +69,7 @@ function fromEnvironment(entry: ConfigFile['oidc'], env: Environment): OidcConfi
     client_secret: pick('client_secret'),
     name: env['OIDC_NAME'] || entry?.name || 'single sign-on',
     scopes: entry?.scopes ?? ['openid', 'email', 'profile'],
+    trust_email: entry?.trust_email ?? false,
   };
 }
 

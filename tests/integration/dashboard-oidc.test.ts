@@ -26,7 +26,7 @@ let listening: Server;
 let mailbox: Mailbox;
 let closed: TestGateway;
 let open: TestGateway;
-/** Its clock is ahead, so that each sign-in at the provider was a while ago. */
+/** It trusts addresses. Its clock is ahead, so that each sign-in at the provider was a while ago. */
 let ahead: TestGateway;
 before(async () => {
   mailbox = await startMailbox();
@@ -41,7 +41,10 @@ before(async () => {
     // Invited people are sent a link too.
     startGateway({ ...config, smtp: { url: mailbox.url, from: 'gate@example.com' } }),
     startGateway({ ...config, signup: { open: true, initial_credit_usd: 1 } }),
-    startGateway(config, { clock: new TestClock(Date.now() + 30 * 60_000) }),
+    startGateway(
+      { ...config, oidc: { ...oidc, trust_email: true } },
+      { clock: new TestClock(Date.now() + 30 * 60_000) },
+    ),
   ]);
   const redirect_uris = columnOf([closed, open, ahead], 'url').map(
     (url) => `${url}/dashboard-api/auth/callback/oidc`,
@@ -173,6 +176,19 @@ test('an address that the provider has not verified signs nobody in', async () =
     assert.equal(await passThrough(client, sub), `/sign-in?error=${error}`, where);
     assert.equal(await passThrough(stranger, sub), '/sign-in?error=email_not_verified', where);
     for (const one of [client, stranger]) assert.equal(await nameOf(one), null);
+  }
+});
+
+test('a trusted provider need not say that an address is verified, but may deny it', async () => {
+  for (const [claims, path] of [
+    [{ email_verified: undefined }, '/'],
+    [{ email_verified: false }, '/sign-in?error=account_not_linked'],
+  ] as const) {
+    const { sub, email } = person(claims);
+    await signIn(ahead, { email });
+    const client = visitor(ahead);
+    assert.equal(await passThrough(client, sub), path);
+    assert.equal(await nameOf(client), path === '/' ? email : null);
   }
 });
 

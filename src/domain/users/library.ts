@@ -139,7 +139,7 @@ function validateUserInfo({ refusalOf }: LibraryInput): UserInfoRule {
 }
 
 function providerOf(
-  { issuer, client_id, client_secret, name, scopes }: Oidc,
+  { issuer, client_id, client_secret, name, scopes, trust_email }: Oidc,
   onClaims: LibraryInput['onProviderClaims'],
 ) {
   return {
@@ -153,7 +153,7 @@ function providerOf(
     pkce: true,
     mapProfileToUser: (profile: Readonly<Record<string, unknown>>) => {
       onClaims(profile);
-      const { email: address, email_verified: verified, name: given } = profile;
+      const { email: address, email_verified: verified = trust_email, name: given } = profile;
       const email = typeof address === 'string' ? address : '';
       return {
         email: email === '' ? undefined : email.toLowerCase(),
