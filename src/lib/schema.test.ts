@@ -11,6 +11,7 @@ const schema = Type.Object({
   model: Type.String({ minLength: 1 }),
   temperature: Optional(Type.Number({ minimum: 0, maximum: 2 })),
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
+  limits: Type.Optional(Type.Array(Type.Integer(), { uniqueItems: true })),
   effort: Type.Optional(Type.Union([Type.Literal('low'), Type.Literal('high'), Type.Null()])),
   messages: Type.Optional(
     Type.Array(
@@ -47,6 +48,7 @@ const problems: [value: unknown, path: string, message: string][] = [
   [{ model: 'm', temperature: 3 }, 'temperature', 'must be a number from 0 to 2; got 3'],
   [{ model: 'm', temperature: '1' }, 'temperature', 'must be a number from 0 to 2; got "1"'],
   [{ model: 'm', limit: 1.5 }, 'limit', 'must be a whole number of at least 1; got 1.5'],
+  [{ model: 'm', limits: [5, 1, 5] }, 'limits[2]', 'must differ from the others; got 5 twice'],
   [{ model: 'm', effort: 'extreme' }, 'effort', 'must be `low` or `high`; got "extreme"'],
   [{ model: 'm', messages: [] }, 'messages', 'must have at least 1 item; got 0'],
   [

@@ -51,6 +51,8 @@ type JsonSchema = {
   readonly items?: JsonSchema | readonly JsonSchema[];
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** Its items are no objects. */
+  readonly uniqueItems?: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -128,7 +130,7 @@ function findArrayProblem(
   value: readonly unknown[],
   path: string,
 ): SchemaProblem | null {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema;
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems, items } = schema;
   if (value.length < minItems)
     return { path, message: `must have at least ${count(minItems, 'item')}; got ${value.length}` };
   if (value.length > maxItems)
@@ -138,6 +140,11 @@ function findArrayProblem(
     const itemSchema = Array.isArray(items) ? items[index] : items;
     const problem = itemSchema ? findProblem(itemSchema, item, `${path}[${index}]`) : null;
     if (problem) return problem;
+    if (uniqueItems && value.indexOf(item) < index)
+      return {
+        path: `${path}[${index}]`,
+        message: `must differ from the others; got ${describeValue(item)} twice`,
+      };
   }
   return null;
 }

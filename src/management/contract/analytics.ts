@@ -1,8 +1,7 @@
 // Costs, requests, errors and latencies of any days, compared with as many days before.
 import { Type } from 'typebox';
-import { closed, Mode, orNull } from './common.ts';
+import { closed, Mode, orNull, UtcDay } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-import { Day } from './usage.ts';
 
 export const analyticsGroups = ['model', 'key', 'member', 'provider', 'tag'] as const;
 
@@ -82,7 +81,7 @@ const AnalyticsDays = closed({
 });
 export type AnalyticsDays = Output<typeof AnalyticsDays>;
 
-const Range = { mode: Mode, from: Day, to: Day };
+const Range = { mode: Mode, from: UtcDay, to: UtcDay };
 
 const reading = { access: 'viewer', operator: true, scope: 'reports:read' } as const;
 

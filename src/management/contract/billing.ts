@@ -1,8 +1,7 @@
 // An account's balance, payments and warnings.
 import { Type, type Static } from 'typebox';
-import { closed, orNull, Mode, ModeFilter } from './common.ts';
+import { closed, orNull, Mode, ModeFilter, UtcDay } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-import { Day } from './usage.ts';
 
 const BillingOverview = closed({
   posted_micros: Type.Integer(),
@@ -75,8 +74,8 @@ export const Amount = Type.Integer({ minimum: 1, maximum: 1e15 });
 /** UTC days, both inclusive; without them, everything until today. */
 const StatementFileQuery = Type.Object({
   mode: Mode,
-  from: Type.Optional(Day),
-  to: Type.Optional(Day),
+  from: Type.Optional(UtcDay),
+  to: Type.Optional(UtcDay),
 });
 export type StatementFileQuery = Static<typeof StatementFileQuery>;
 

@@ -15,7 +15,6 @@ export const Search = Type.Optional(Type.String({ maxLength: 200 }));
 export const UtcDay = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$',
   mismatch: 'must be a UTC day, such as 2026-11-21',
-  description: 'A UTC day: `2026-11-21`.',
 });
 
 export const Email = Type.String({ maxLength: 254 });

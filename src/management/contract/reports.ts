@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { AccountFilter, closed, Mode, ModeFilter, Named, orNull, UtcDay } from './common.ts';
 import { endpoint } from './endpoint.ts';
-import { Day, UsageFilters, UsageRecord } from './usage.ts';
+import { UsageFilters, UsageRecord } from './usage.ts';
 
 const reportSums = {
   requests: Type.Integer({ description: 'That were charged.' }),
@@ -102,8 +102,8 @@ export const reportsEndpoints = {
     note: 'The figures of `tollgate report`. Both days are UTC and inclusive, at most 366 days.',
     query: Type.Object({
       mode: Mode,
-      from: Day,
-      to: Day,
+      from: UtcDay,
+      to: UtcDay,
       by: Type.Enum(['account', 'model', 'key', 'day']),
     }),
     output: Report,
@@ -112,7 +112,7 @@ export const reportsEndpoints = {
     access: 'operator',
     summary: 'List the accounts whose revenue changed most',
     note: 'Against as many days before. Both days are UTC and inclusive, at most 366 days.',
-    query: Type.Object({ mode: Mode, from: Day, to: Day }),
+    query: Type.Object({ mode: Mode, from: UtcDay, to: UtcDay }),
     output: closed({
       data: Type.Array(
         closed({
@@ -128,7 +128,7 @@ export const reportsEndpoints = {
     access: 'operator',
     summary: 'Get prepaid balances, and what came in',
     note: 'Of live balances. Both days are UTC and inclusive, at most 366 days.',
-    query: Type.Object({ from: Day, to: Day }),
+    query: Type.Object({ from: UtcDay, to: UtcDay }),
     output: closed({
       prepaid_micros: Type.Integer(),
       owed_micros: Type.Integer({ description: 'All balances below zero now, as what is owed.' }),

@@ -2,11 +2,8 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { endpointNames } from '../../terms/charged-endpoints.ts';
 import { missReasons } from '../../terms/prompt-cache.ts';
-import { closed, Mode, Named, orNull } from './common.ts';
+import { closed, Mode, Named, orNull, UtcDay } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-
-/** A UTC day, such as `2026-11-21`. */
-export const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 
 const amount = (maximum: number) => Type.Optional(Type.Integer({ minimum: 0, maximum }));
 
@@ -32,8 +29,8 @@ export const UsageFilters = {
   duration_min_ms: amount(2 ** 31 - 1),
   /** A program, of one version or of all: `openai-python/2.8`, `openai-python`. As long as the history has it. */
   client: Type.Optional(Type.String({ maxLength: 64 })),
-  from: Type.Optional(Day),
-  to: Type.Optional(Day),
+  from: Type.Optional(UtcDay),
+  to: Type.Optional(UtcDay),
 };
 
 const UsageQuery = Type.Object(UsageFilters);
@@ -160,7 +157,7 @@ export const usageEndpoints = {
     operator: true,
     summary: 'List the days with repeated answers',
     note: 'Newest first; days without any are left out. At most 366 days.',
-    query: Type.Object({ mode: Mode, from: Day, to: Day }),
+    query: Type.Object({ mode: Mode, from: UtcDay, to: UtcDay }),
     output: closed({ data: Type.Array(CacheDay) }),
   }),
   'GET /accounts/:account/prompt-cache': endpoint({
@@ -170,8 +167,8 @@ export const usageEndpoints = {
     note: 'What could have been read, why it was not, and what that cost. At most 31 days, both included. Answers to test keys come from no cache.',
     query: Type.Object({
       mode: Mode,
-      from: Day,
-      to: Day,
+      from: UtcDay,
+      to: UtcDay,
       by: Type.Enum(['model', 'key', 'day', 'conversation']),
     }),
     output: NamedCacheReport,
