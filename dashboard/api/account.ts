@@ -1,5 +1,4 @@
-// The chosen account and mode (live or test). Both are in every page's address, and links keep
-// them.
+// The chosen account and mode (live or test). Links keep those that are in the address.
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Mode } from '../../src/management/contract/common.ts';

@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { addMember } from '../../src/domain/users/members.ts';
+import { openAccount } from '../../src/management/changes/accounts.ts';
 import { checkAccessibility, phone, settle, takePicture, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { rowOf } from '../support/rows.ts';
 
 let gateway: TestGateway;
 let owner: DashboardClient;
@@ -92,6 +95,27 @@ test('a link to another account says that the user has no access', async () => {
     await page.goto('/keys?account=acc_of_others');
     await page.getByText('You have no access to this account').waitFor();
     await checkAccessibility(page);
+  });
+});
+
+test('a choice of an account in another tab leaves the page in its own', async () => {
+  const { userId, account, cookie } = await signIn(gateway);
+  const nowMs = gateway.program.clock.nowMs() + 1;
+  const { id: other } = await openAccount(gateway.database.write, { name: 'Other' }, nowMs);
+  const member = { accountId: other, userId, role: 'owner' } as const;
+  await addMember(gateway.database.write, member, nowMs);
+  await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const form = page.getByRole('dialog', { name: 'Create a key' });
+    await form.getByLabel('Name').fill('Backend');
+    await page.evaluate((id) => localStorage.setItem('tollgate.account', id), other);
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await page.getByText('Key “Backend” created').waitFor();
+    const { account_id: of } = await rowOf(gateway.database, 'api_keys', { name: 'Backend' });
+    assert.equal(of, account);
+    await page.goto('/keys');
+    await page.getByText('No live keys yet').waitFor();
   });
 });
 
