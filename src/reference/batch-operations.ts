@@ -134,9 +134,13 @@ const created = (schema: TSchema, description: string) => ({
 });
 const shared = { tag: 'Batches', access: 'key', errors: finding } as const;
 const ofMessages = { ...shared, errorShape: 'messages' } as const;
-const theFile = answer(File, 'The file.');
-const theBatch = answer(Batch, 'The batch.');
-const theMessageBatch = answer(MessageBatch, 'The batch.');
+const one = (what: string, schema: TSchema) => ({
+  parameters: [idOf(what)],
+  answers: answer(schema, `The ${what}.`),
+});
+const oneFile = { ...shared, ...one('file', File) };
+const oneBatch = { ...shared, ...one('batch', Batch) };
+const oneMessageBatch = { ...ofMessages, ...one('batch', MessageBatch) };
 
 export const batchOperations = {
   'POST /v1/files': {
@@ -169,18 +173,11 @@ export const batchOperations = {
     ],
     answers: answer(list(File), 'The files.'),
   },
-  'GET /v1/files/:id': {
-    ...shared,
-    id: 'getFile',
-    summary: 'Get a file',
-    parameters: [idOf('file')],
-    answers: theFile,
-  },
+  'GET /v1/files/:id': { ...oneFile, id: 'getFile', summary: 'Get a file' },
   'GET /v1/files/:id/content': {
-    ...shared,
+    ...oneFile,
     id: 'getFileContent',
     summary: 'Read a file',
-    parameters: [idOf('file')],
     answers: {
       200: {
         description: 'Lines of JSON.',
@@ -189,10 +186,9 @@ export const batchOperations = {
     },
   },
   'DELETE /v1/files/:id': {
-    ...shared,
+    ...oneFile,
     id: 'deleteFile',
     summary: 'Remove a file',
-    parameters: [idOf('file')],
     answers: answer(
       closed({
         id: id('file'),
@@ -220,19 +216,11 @@ export const batchOperations = {
     parameters: [limit(100), after],
     answers: answer(list(Batch), 'The batches.'),
   },
-  'GET /v1/batches/:id': {
-    ...shared,
-    id: 'getBatch',
-    summary: 'Get a batch',
-    parameters: [idOf('batch')],
-    answers: theBatch,
-  },
+  'GET /v1/batches/:id': { ...oneBatch, id: 'getBatch', summary: 'Get a batch' },
   'POST /v1/batches/:id/cancel': {
-    ...shared,
+    ...oneBatch,
     id: 'cancelBatch',
     summary: 'Begin no further request of a batch',
-    parameters: [idOf('batch')],
-    answers: theBatch,
   },
   'POST /v1/messages/batches': {
     ...ofMessages,
@@ -265,17 +253,14 @@ export const batchOperations = {
     ),
   },
   'GET /v1/messages/batches/:id': {
-    ...ofMessages,
+    ...oneMessageBatch,
     id: 'getMessageBatch',
     summary: 'Get a batch in Anthropic’s Messages format',
-    parameters: [idOf('batch')],
-    answers: theMessageBatch,
   },
   'GET /v1/messages/batches/:id/results': {
-    ...ofMessages,
+    ...oneMessageBatch,
     id: 'getMessageBatchResults',
     summary: 'Read the results of a batch that has ended',
-    parameters: [idOf('batch')],
     answers: {
       200: {
         description: 'A result a line, as JSON.',
@@ -284,17 +269,14 @@ export const batchOperations = {
     },
   },
   'POST /v1/messages/batches/:id/cancel': {
-    ...ofMessages,
+    ...oneMessageBatch,
     id: 'cancelMessageBatch',
     summary: 'Begin no further request of a batch in Anthropic’s Messages format',
-    parameters: [idOf('batch')],
-    answers: theMessageBatch,
   },
   'DELETE /v1/messages/batches/:id': {
-    ...ofMessages,
+    ...oneMessageBatch,
     id: 'deleteMessageBatch',
     summary: 'Remove a batch that has ended, with its results',
-    parameters: [idOf('batch')],
     answers: answer(
       closed({
         id: id('batch'),

@@ -106,11 +106,10 @@ const betas = header('anthropic-beta', 'Beta features of Anthropic, for its own 
 const chargedWishes = [idempotencyKey, cacheWish, tags];
 const modelWishes = [...chargedWishes, commentsWish];
 
-type SaleOperation = Pick<Operation, 'id' | 'tag' | 'summary' | 'description' | 'body'> & {
-  /** Default: those that every sale has. */
-  readonly errors?: readonly ErrorCode[];
-  readonly answer: Pick<Answer, 'description' | 'content' | 'headers'>;
-};
+type SaleOperation = Partial<Operation> &
+  Pick<Operation, 'id' | 'tag' | 'summary'> & {
+    readonly answer: Pick<Answer, 'description' | 'content' | 'headers'>;
+  };
 
 function describeModel({
   content,
@@ -140,13 +139,13 @@ function describeCount(
 }
 
 /** Describes an endpoint that sells, with the headers and errors that all of them have. */
-export function describeSale({ answer, errors = charged, ...operation }: SaleOperation): Operation {
+export function describeSale({ answer, ...operation }: SaleOperation): Operation {
   return {
-    ...operation,
     access: 'key',
     parameters: chargedWishes,
     answers: { 200: { headers: chargedHeaders, ...answer } },
-    errors,
+    errors: charged,
+    ...operation,
   };
 }
 
@@ -430,41 +429,37 @@ export const publicOperations = {
       content: json(answers.Embeddings),
     },
   }),
-  'POST /v1beta/embedContent/*': {
-    ...describeSale({
-      id: 'embedContent',
-      tag: 'Embeddings',
-      summary: 'Turn a text into a vector, in Google’s form',
-      errors: modelErrors,
-      body: {
-        content: json(requests.geminiEmbedding),
-        example: { content: { parts: [{ text: 'A lighthouse at night' }] } },
-      },
-      answer: { description: 'The vector.', content: json(answers.GeminiEmbedding) },
-    }),
+  'POST /v1beta/embedContent/*': describeSale({
     ...inGoogleForm('embedContent'),
+    id: 'embedContent',
+    tag: 'Embeddings',
+    summary: 'Turn a text into a vector, in Google’s form',
+    errors: modelErrors,
+    body: {
+      content: json(requests.geminiEmbedding),
+      example: { content: { parts: [{ text: 'A lighthouse at night' }] } },
+    },
+    answer: { description: 'The vector.', content: json(answers.GeminiEmbedding) },
     access: 'google-key',
     parameters: [googleEmbeddingModel, ...chargedWishes],
-  },
-  'POST /v1beta/batchEmbedContents/*': {
-    ...describeSale({
-      id: 'batchEmbedContents',
-      tag: 'Embeddings',
-      summary: 'Turn texts into vectors, in Google’s form',
-      errors: modelErrors,
-      body: {
-        content: json(requests.geminiEmbeddings),
-        example: { requests: [{ content: { parts: [{ text: 'A lighthouse at night' }] } }] },
-      },
-      answer: {
-        description: 'The vectors, in the order of the texts.',
-        content: json(answers.GeminiEmbeddings),
-      },
-    }),
+  }),
+  'POST /v1beta/batchEmbedContents/*': describeSale({
     ...inGoogleForm('batchEmbedContents'),
+    id: 'batchEmbedContents',
+    tag: 'Embeddings',
+    summary: 'Turn texts into vectors, in Google’s form',
+    errors: modelErrors,
+    body: {
+      content: json(requests.geminiEmbeddings),
+      example: { requests: [{ content: { parts: [{ text: 'A lighthouse at night' }] } }] },
+    },
+    answer: {
+      description: 'The vectors, in the order of the texts.',
+      content: json(answers.GeminiEmbeddings),
+    },
     access: 'google-key',
     parameters: [googleEmbeddingModel, ...chargedWishes],
-  },
+  }),
   'POST /v1/audio/speech': describeSale({
     id: 'createSpeech',
     tag: 'Audio',

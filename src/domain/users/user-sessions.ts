@@ -14,30 +14,14 @@ export async function listSessions(read: Db, userId: string, nowMs: number) {
   return rows.filter(({ expiresAt }) => new Date(expiresAt).getTime() > nowMs);
 }
 
-/** Ends a session. Returns false when it was not one of the user's. */
-export async function endSession(
+/** Ends a session of the user (`=`), or all but this one (`!=`). Returns how many ended. */
+export async function endSessions(
   write: Db,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
-): Promise<boolean> {
-  await endDeviceLogins(write, userId);
-  const [result] = await write
-    .deleteFrom('user_sessions')
-    .where('user_id', '=', userId)
-    .where('id', '=', sessionId)
-    .execute();
-  return result!.numDeletedRows > 0n;
-}
-
-/** Ends the user's other sessions. Returns their number. */
-export async function endOtherSessions(
-  write: Db,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  userId: string,
+  which: readonly [is: '=' | '!=', sessionId: string],
 ): Promise<number> {
   await endDeviceLogins(write, userId);
-  const [result] = await write
-    .deleteFrom('user_sessions')
-    .where('user_id', '=', userId)
-    .where('id', '!=', sessionId)
-    .execute();
-  return Number(result!.numDeletedRows);
+  const ended = write.deleteFrom('user_sessions').where('user_id', '=', userId);
+  const { numDeletedRows } = await ended.where('id', ...which).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }

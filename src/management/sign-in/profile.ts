@@ -10,7 +10,7 @@ import {
   renameUser,
   replacePassword,
 } from '../../domain/users/user-records.ts';
-import { endOtherSessions, endSession, listSessions } from '../../domain/users/user-sessions.ts';
+import { endSessions, listSessions } from '../../domain/users/user-sessions.ts';
 import { clientOf, rememberDevice, setCookies } from './client.ts';
 import { checkPassword, secondFactorAttempts, wrongPassword } from './confirmation.ts';
 import type { Handlers } from '../handlers.ts';
@@ -113,8 +113,9 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
     const { session: sessionId } = params;
     const { userId } = session;
     await changes.commit(async (database) => {
-      const isEnded = await endSession(database.write, { userId, sessionId });
-      if (!isEnded) throw new ApiError('not_found', 'There is no such session, or it has ended.');
+      const count = await endSessions(database.write, userId, ['=', sessionId]);
+      if (count === 0)
+        throw new ApiError('not_found', 'There is no such session, or it has ended.');
       return { change: { action: 'session.end', subject: sessionId } };
     });
   },
@@ -122,7 +123,7 @@ export const profileHandlers: Handlers<typeof profileEndpoints> = {
   'POST /profile/sessions/revoke-others': async ({ session, changes }) => {
     const { userId, id: sessionId } = session;
     await changes.commit(async (database) => {
-      const count = await endOtherSessions(database.write, { userId, sessionId });
+      const count = await endSessions(database.write, userId, ['!=', sessionId]);
       const about = { action: 'session.end-others', subject: userId } as const;
       return { change: count === 0 ? null : { ...about, after: { count } } };
     });
