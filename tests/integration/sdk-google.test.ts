@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, type Part } from '@google/genai';
-import { answerContent } from '../support/answers.ts';
+import { answerContent, streamFrames } from '../support/answers.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { checkStream } from '../support/stream-rules.ts';
@@ -88,6 +88,30 @@ for (const model of vendors) {
     assert.match(answered.text!, /Sunny/);
   });
 }
+
+test('a chat knows its earlier turns when they were streamed, on a model of another vendor', async () => {
+  const deltas = ['One', '\n\n', 'two.'].map((text) => ({
+    event: 'content_block_delta',
+    data: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+  }));
+  const { start, end } = streamFrames('messages', { text: '', tokens: { input: 9, output: 3 } });
+  gateway.upstream.on('/v1/messages', answerSse([...start, ...deltas, ...end]));
+  const chat = live.chats.create({ model: 'claude-haiku-4-5' });
+  for (const message of ['First.', 'Second.']) {
+    await Array.fromAsync(await chat.sendMessageStream({ message }));
+  }
+  const { messages } = gateway.upstream.requests.at(-1)!.body as {
+    messages: readonly { role: string; content: readonly { text: string }[] }[];
+  };
+  assert.deepEqual(
+    messages.map(({ role, content }) => [role, ...content.map(({ text }) => text)]),
+    [
+      ['user', 'First.'],
+      ['assistant', 'One\n\ntwo.'],
+      ['user', 'Second.'],
+    ],
+  );
+});
 
 test('in test mode a directive runs code, whole and streamed, and the prompt read again is charged', async () => {
   const model = 'gemini-3.5-flash';

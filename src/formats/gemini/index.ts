@@ -18,13 +18,13 @@ import { asksForReaders, asksForSearch } from './shared-credential.ts';
 import { mayThink } from './thinking-config.ts';
 import { readUsage } from './usage.ts';
 import { toolNames } from './tools.ts';
-import { writeAnswer } from './write-answer.ts';
+import { emptyPart, writeAnswer } from './write-answer.ts';
 import { writeRequest } from './write-request.ts';
 import { writeStream } from './write-stream.ts';
 
 /** Google's SDKs break on comments. */
 const keepAlive = frame({
-  candidates: [{ content: { parts: [{ text: '' }], role: 'model' }, index: 0 }],
+  candidates: [{ content: { parts: [emptyPart], role: 'model' }, index: 0 }],
 });
 
 export const gemini: ClientFormat & UpstreamFormat = {

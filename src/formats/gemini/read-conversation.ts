@@ -13,7 +13,7 @@ import type {
 } from '../../canonical/request.ts';
 import { placeSignature } from '../../canonical/thought-signature.ts';
 import { append } from '../../lib/append.ts';
-import { userTurn } from '../adapting/conversation.ts';
+import { joinNeighbours, userTurn } from '../adapting/conversation.ts';
 import { readInput } from '../call-arguments.ts';
 import { readClientSignature } from './client-signature.ts';
 import { mediaKind } from './client-media.ts';
@@ -23,7 +23,7 @@ import type { Content, Part } from './schema.ts';
 /** Calls without an id, as older models and clients have them, are numbered. */
 export function readConversation(contents: readonly Content[]): Message[] {
   const calls = new OpenCalls();
-  return contents.flatMap(({ role, parts }, index) => {
+  const messages = contents.flatMap(({ role, parts }, index) => {
     const path = `contents[${index}].parts`;
     if (role === 'model') return readModelTurn(parts ?? [], { path, calls });
     if (role && !userRoles.has(role))
@@ -33,6 +33,20 @@ export function readConversation(contents: readonly Content[]): Message[] {
       );
     return readUserTurn(parts ?? [], { path, calls });
   });
+  return joinNeighbours(messages, ['assistant']).map(joinTexts);
+}
+
+/** Google's SDKs keep each chunk of a streamed answer as a turn: alone, some hold only a line break. */
+function joinTexts(message: Message): Message {
+  if (message.role !== 'assistant') return message;
+  const content: AssistantPart[] = [];
+  for (const part of message.content) {
+    const last = content.at(-1);
+    if (part.type === 'text' && last?.type === 'text')
+      content[content.length - 1] = asText(last.text + part.text);
+    else content.push(part);
+  }
+  return { ...message, content };
 }
 
 /** Google's SDKs write results as `function` or, in their guides, as `tool`. */

@@ -14,7 +14,7 @@ import { frame } from './frame.ts';
 import { candidatesOf, meterChunk, notePages, noteSearches, partsOf } from './relay-meter.ts';
 import { readStop } from './stop.ts';
 import { hasToolInput, readUsage, writeUsage } from './usage.ts';
-import { writeChunk } from './write-answer.ts';
+import { emptyPart, writeChunk } from './write-answer.ts';
 
 export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   return new ChunkRelay(context);
@@ -60,7 +60,7 @@ class ChunkRelay extends AnswerStream {
   /** Ends the stream as if the upstream had reached its limit. */
   limit(): string {
     const ending = { finishReason: 'MAX_TOKENS' };
-    this.#held = [writeChunk([], this.context, ending)];
+    this.#held = [writeChunk([emptyPart], this.context, ending)];
     this.#usage = undefined;
     this.progress.status = 'finished';
     this.progress.stop = { reason: 'length', sequence: null };

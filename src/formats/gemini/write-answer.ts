@@ -29,6 +29,12 @@ export function writeAnswer(
   };
 }
 
+/**
+ * For a chunk that says nothing: in their chats, Google's SDKs forget a turn of which a chunk has no part
+ * (npm `@google/genai` 3.3, PyPI `google-genai` 3.6).
+ */
+export const emptyPart: JsonObject = { text: '' };
+
 /** `ending`: further fields of the candidate. */
 export function writeChunk(
   parts: readonly JsonObject[],

@@ -10,7 +10,7 @@ import { writeError } from './errors.ts';
 import { frame } from './frame.ts';
 import { writeStop } from './stop.ts';
 import { writeUsage } from './usage.ts';
-import { writeChunk } from './write-answer.ts';
+import { emptyPart, writeChunk } from './write-answer.ts';
 import { PartWriter } from './write-parts.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
@@ -37,8 +37,9 @@ class ChunkWriter extends AnswerStream {
   close(costUsd: number): string {
     const finishReason = writeStop(this.progress.stop!, this.#parts.hasRefusal);
     const ending = { finishReason, ...this.#parts.sources.write() };
+    const parts = this.#lastParts.length > 0 ? this.#lastParts : [emptyPart];
     return frame({
-      ...writeChunk(this.#lastParts, this.context, ending),
+      ...writeChunk(parts, this.context, ending),
       usageMetadata: { ...writeUsage(this.counted()), cost: costUsd },
     });
   }
