@@ -8,7 +8,7 @@ type SnakeCase<Fields> = {
   readonly [Name in keyof Fields & string as SnakeName<Name>]: Fields[Name];
 };
 
-type CamelName<Name extends string> = Name extends `${infer First}_${infer Rest}`
+export type CamelName<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelName<Rest>>}`
   : Name;
 
@@ -24,8 +24,11 @@ export function snakeCase<Fields extends object>(fields: Fields): SnakeCase<Fiel
 
 /** Returns the fields of a row under their names in code. */
 export function camelCase<Fields extends object>(fields: Fields): CamelCase<Fields> {
-  const nameOf = (name: string) => name.replaceAll(/_./g, ([, one]) => one!.toUpperCase());
-  return renamed(fields, nameOf) as CamelCase<Fields>;
+  return renamed(fields, camelName) as CamelCase<Fields>;
+}
+
+export function camelName(name: string): string {
+  return name.replaceAll(/_./g, ([, one]) => one!.toUpperCase());
 }
 
 function renamed(fields: object, nameOf: (name: string) => string): unknown {

@@ -9,21 +9,7 @@ import { defineSums } from './table.ts';
 
 export type ChargeDayRow = Selectable<Tables['charge_days']>;
 
-/** Seals have digests of these columns in this order. */
-export const chargeDaysTable = defineSums<ChargeDayRow>(
-  'charge_days',
-  ['ledger_id', 'day', 'key_id', 'model_id', 'endpoint'],
-  [
-    'requests',
-    'input_tokens',
-    'cached_tokens',
-    'output_tokens',
-    'images',
-    'cost_micros',
-    'upstream_cost_micros',
-    'loss_micros',
-  ],
-);
+export const chargeDaysTable = defineSums<ChargeDayRow>('charge_days');
 
 /** Sums charges to one row per day, key, model and endpoint of a ledger. */
 export function sumByDay(charges: readonly Charge[]): readonly ChargeDayRow[] {

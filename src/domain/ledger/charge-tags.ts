@@ -21,12 +21,7 @@ export function rowsOfTags({ charge, tags }: TaggedCharge): readonly ChargeTagRo
   }));
 }
 
-/** Seals have digests of these columns in this order. */
-export const tagDaysTable = defineSums<TagDayRow>(
-  'tag_days',
-  ['ledger_id', 'tag', 'day', 'key_id', 'model_id'],
-  ['requests', 'input_tokens', 'output_tokens', 'cost_micros'],
-);
+export const tagDaysTable = defineSums<TagDayRow>('tag_days');
 
 /** Sums charges to one row per ledger, tag, day, key and model. */
 export function sumTagDays(tagged: readonly TaggedCharge[]): readonly TagDayRow[] {

@@ -8,12 +8,7 @@ import { defineSums } from './table.ts';
 
 export type LossDayRow = Omit<Selectable<Tables['loss_days']>, 'forgiven_micros'>;
 
-/** Seals have digests of these columns in this order. */
-export const lossDaysTable = defineSums<LossDayRow>(
-  'loss_days',
-  ['ledger_id', 'day'],
-  ['provoked_micros'],
-);
+export const lossDaysTable = defineSums<LossDayRow>('loss_days', ['forgiven_micros']);
 
 /** Sums entries to one row per ledger and day. */
 export function sumCausedByAccounts(entries: readonly Entry[]): readonly LossDayRow[] {

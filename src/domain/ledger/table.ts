@@ -1,5 +1,12 @@
-// A table as data: from its columns derive the values that a store saves, the record that a row is
-// read as, and the SQL of conflicts. columns.ts describes the ledger's tables.
+// A table of the ledger as data, by its description in the first schema: the values that a store saves,
+// the record that a row is read as, and the SQL of conflicts. columns.ts has the tables.
+import { administration } from '../../db/migrations/0046-first-schema/administration.ts';
+import { ledger } from '../../db/migrations/0046-first-schema/ledger.ts';
+import { responses } from '../../db/migrations/0046-first-schema/responses.ts';
+import { type CamelName, camelName } from '../../lib/snake-case.ts';
+
+const described = { ...ledger, ...responses, ...administration };
+type TableName = keyof typeof described;
 
 /**
  * A flag is 0 or 1 in the database and a boolean in the record; bytes are base64 in the record.
@@ -17,11 +24,11 @@ type FieldOf<Fields> = {
     : `${Name}.${keyof Fields[Name] & string}`;
 }[keyof Fields & string];
 
-/** The type of each column, and its field unless that has the same name. */
-export type Columns<Row, Fields> = {
-  readonly [Name in keyof Row & string]:
-    | (Name extends keyof Fields ? ColumnType : never)
-    | readonly [ColumnType, FieldOf<Fields>];
+/** The fields of columns that have not the column's name in camel case. */
+type Renamed<Row, Fields> = {
+  readonly [
+    Name in keyof Row & string as CamelName<Name> extends keyof Fields ? never : Name
+  ]: FieldOf<Fields>;
 };
 
 export type Table<Row, Fields> = {
@@ -36,21 +43,38 @@ export type Table<Row, Fields> = {
   readonly rowOf: (record: Fields) => Row;
 };
 
-export function defineTable<Row, Fields = Row>(
-  name: string,
-  columns: Columns<Row, Fields>,
-  conflict = '',
+type TableOptions = {
+  readonly conflict?: string;
+  /** Columns that are not saved with the others. */
+  readonly without?: readonly string[];
+};
+
+export function defineTable<Row, Fields>(
+  name: TableName,
+  renamed: Renamed<Row, Fields>,
+  options?: TableOptions,
 ): Table<Row, Fields> {
-  const described = Object.entries<ColumnType | readonly [ColumnType, string]>(columns).map(
-    ([column, given]) => {
-      const [type, field] = typeof given === 'string' ? [given, column] : given;
-      const [part, inner] = field.split('.');
-      return { column, type, part: part!, inner };
-    },
-  );
-  const names = described.map(({ column }) => column as keyof Row & string);
+  const names = renamed as Readonly<Record<string, string>>;
+  return tableBy(name, (column) => names[column] ?? camelName(column), options);
+}
+
+/** A table whose records are its rows. */
+export function defineRows<Row>(name: TableName, options?: TableOptions): Table<Row, Row> {
+  return tableBy(name, (column) => column, options);
+}
+
+function tableBy<Row, Fields>(
+  name: TableName,
+  fieldOf: (column: string) => string,
+  { conflict = '', without = [] }: TableOptions = {},
+): Table<Row, Fields> {
+  const columns = columnsOf(name, without).map(([column, text]) => {
+    const [part, inner] = fieldOf(column).split('.');
+    return { column, type: typeOf(text), part: part!, inner };
+  });
+  const names = columns.map(({ column }) => column as keyof Row & string);
   const valuesOf = (record: Fields): readonly Value[] =>
-    described.map(({ type, part, inner }) => {
+    columns.map(({ type, part, inner }) => {
       const outer = (record as Record<string, unknown>)[part];
       const value = inner === undefined ? outer : (outer as Record<string, unknown>)[inner];
       return type === 'flag' ? Number(value) : ((value ?? null) as Value);
@@ -58,14 +82,14 @@ export function defineTable<Row, Fields = Row>(
   return {
     name,
     columns: names,
-    types: described.map(({ type }) => type),
+    types: columns.map(({ type }) => type),
     conflict,
     valuesOf,
     rowOf: (record) =>
       Object.fromEntries(valuesOf(record).map((value, index) => [names[index], value])) as Row,
     recordOf: (row) => {
       const record: Record<string, unknown> = {};
-      for (const { column, type, part, inner } of described) {
+      for (const { column, type, part, inner } of columns) {
         const stored = (row as Record<string, unknown>)[column];
         const value = type === 'flag' ? stored === 1 : stored;
         if (inner === undefined) record[part] = value;
@@ -76,10 +100,30 @@ export function defineTable<Row, Fields = Row>(
   };
 }
 
-/** Returns the conflict clause that replaces columns of the existing row. */
-export function replacing(key: string, columns: readonly string[]): string {
-  const set = columns.map((column) => `${column} = excluded.${column}`);
-  return `on conflict (${key}) do update set ${set.join(', ')}`;
+/** Returns columns with their descriptions. The database itself numbers rows. */
+function columnsOf(name: TableName, without: readonly string[]): readonly [string, string][] {
+  return Object.entries<string>(described[name]).filter(
+    ([column, text]) =>
+      !column.includes(' ') && !text.startsWith('SEQUENCE') && !without.includes(column),
+  );
+}
+
+function typeOf(text: string): ColumnType {
+  if (/^(?:ID|text)\b/.test(text)) return 'text';
+  if (text.startsWith('FLAG')) return 'flag';
+  return text.startsWith('BYTES') ? 'bytes' : 'bigint';
+}
+
+function keyOf(name: TableName): readonly string[] {
+  const { 'primary key': key } = described[name] as { 'primary key': string };
+  return key.slice(1, -1).split(', ');
+}
+
+/** Returns the conflict clause that replaces the existing row, except for its key and these columns. */
+export function replacing(name: TableName, except: readonly string[] = []): string {
+  const key = keyOf(name);
+  const set = columnsOf(name, [...key, ...except]).map(([one]) => `${one} = excluded.${one}`);
+  return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`;
 }
 
 /** A table of sums, whose rows are also kept in memory by `idOf`. */
@@ -91,16 +135,12 @@ export type SumTable<Row> = Table<Row, Row> & {
   readonly sum: (rows: Iterable<Row>) => readonly Row[];
 };
 
-/** `key`: the columns that name a row. */
-export function defineSums<Row>(
-  name: string,
-  key: readonly (keyof Row & string)[],
-  sums: readonly (keyof Row & string)[],
-): SumTable<Row> {
-  const typed = [
-    ...key.map((column) => [column, 'text']),
-    ...sums.map((column) => [column, 'bigint']),
-  ];
+/** All columns but the key are sums. */
+export function defineSums<Row>(name: TableName, without: readonly string[] = []): SumTable<Row> {
+  const key = keyOf(name) as (keyof Row & string)[];
+  const sums = columnsOf(name, [...key, ...without]).map(
+    ([column]) => column as keyof Row & string,
+  );
   const added = sums.map((column) => `${column} = ${name}.${column} + excluded.${column}`);
   const conflict = `on conflict (${key.join(', ')}) do update set ${added.join(', ')}`;
   const idOf = (row: Row) => key.map((column) => row[column]).join(' ');
@@ -114,7 +154,7 @@ export function defineSums<Row>(
     }
   };
   return {
-    ...defineTable<Row>(name, Object.fromEntries(typed) as Columns<Row, Row>, conflict),
+    ...defineRows<Row>(name, { conflict, without }),
     idOf,
     add,
     sum: (single) => {

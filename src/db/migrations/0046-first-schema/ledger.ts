@@ -1,5 +1,6 @@
 // The ledger. Its tables carry their rules as checks and triggers, so that the database itself refuses
-// a bug or a mistake at the SQL prompt.
+// a bug or a mistake at the SQL prompt. Seals have digests of columns in this order
+// (domain/ledger/seals/digests.ts).
 
 export const ledger = {
   /** One row per account and mode: balances, equal to the sums of the ledger's entries. */
