@@ -3,6 +3,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { activity } from '../../db/migrations/0046-first-schema/activity.ts';
+import { columnsOf, keyOf } from '../../db/migrations/0046-first-schema/words.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Db, Tables } from '../../db/schema.ts';
 import { checkTextValue } from '../../db/text-values.ts';
@@ -10,31 +12,22 @@ import type { Mode } from '../../terms/mode.ts';
 import { dayMs, dayOf, hourOf } from '../../lib/utc-time.ts';
 import { measuredTagsMax } from './measured-tags.ts';
 
-/** Tables of sums: the columns of a row's key, and those added up when the row exists. */
-export const sumTables = {
-  activity_days: {
-    key: ['account_id', 'mode', 'day', 'key_id', 'model_id', 'outcome'],
-    sums: ['requests', 'saved_micros', 'input_tokens', 'output_tokens'],
-  },
-  latency_sums: {
-    key: ['account_id', 'mode', 'grouped_by', 'period', 'group_id', 'kind', 'latency_bucket'],
-    sums: ['requests'],
-  },
-  activity_hours: {
-    key: ['account_id', 'mode', 'hour', 'provider'],
-    sums: ['requests', 'errors', 'cost_micros', 'input_tokens', 'output_tokens'],
-  },
-  activity_tag_days: {
-    key: ['account_id', 'mode', 'day', 'tag', 'outcome'],
-    sums: ['requests', 'saved_micros'],
-  },
-  provider_hours: {
-    key: ['hour', 'provider', 'kind', 'ending', 'latency_bucket'],
-    sums: ['calls'],
-  },
-} as const;
+/** Tables of sums: all columns but a row's key are added up when the row exists. */
+export const sumTables = [
+  'activity_days',
+  'latency_sums',
+  'activity_hours',
+  'activity_tag_days',
+  'provider_hours',
+] as const;
 
-export type SumTable = keyof typeof sumTables;
+export type SumTable = (typeof sumTables)[number];
+
+export function sumsOf(table: SumTable): readonly string[] {
+  const key = keyOf(activity[table]);
+  return columnsOf(activity[table]).flatMap(([column]) => (key.includes(column) ? [] : [column]));
+}
+
 export type SumRow<Table extends SumTable> = Selectable<Tables[Table]>;
 export type RequestRow = Selectable<Tables['request_log']>;
 
@@ -57,9 +50,8 @@ export function addSums(
   rows: Named<Sums>,
   unwritten: Unwritten<Sums>,
 ): Promise<void> {
-  const { key, sums } = sumTables[table];
-  const added = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`);
-  const conflict = `(${key.join(', ')}) do update set ${added.join(', ')}`;
+  const added = sumsOf(table).map((name) => `${name} = ${table}.${name} + excluded.${name}`);
+  const conflict = `${activity[table]['primary key']} do update set ${added.join(', ')}`;
   return inSteps(rows, unwritten, (step) =>
     insertRows(database.transient, table, { rows: step.map(([, row]) => row), conflict }),
   );
@@ -183,17 +175,14 @@ export async function removeOutdated(
     ['provider_hours', sql`hour < ${hourOf(nowMs - hoursKeptMs)}`],
   ];
   for (const [table, where] of outdated) {
-    const key = table === 'request_log' ? requestKey : sumTables[table].key;
-    const [name, columns] = [sql.table(table), sql.raw(key.join(', '))];
-    const statement = sql`delete from ${name} where (${columns}) in (
-      select ${columns} from ${name} where ${where} limit ${sql.lit(stepRows)}
+    const [name, columns] = [sql.table(table), keyOf(activity[table]).map((key) => sql.ref(key))];
+    const statement = sql`delete from ${name} where (${sql.join(columns)}) in (
+      select ${sql.join(columns)} from ${name} where ${where} limit ${sql.lit(stepRows)}
     )`;
     while (Number((await statement.execute(database.transient)).numAffectedRows ?? 0n) === stepRows)
       await setImmediate();
   }
 }
-
-const requestKey = ['account_id', 'mode', 'created_at_ms', 'request_id'];
 
 /** Returns conditions for the uncharged requests beyond the newest of each account and mode. */
 async function findOverfull(

@@ -21,6 +21,7 @@ import {
   type SumRow,
   type Sums,
   type SumTable,
+  sumsOf,
   sumTables,
 } from './activity-rows.ts';
 import {
@@ -61,7 +62,7 @@ type ActivityOptions = {
   readonly clock: Clock;
 };
 
-type ActivitySum = (typeof sumTables.activity_days.sums)[number];
+type ActivitySum = 'requests' | 'saved_micros' | 'input_tokens' | 'output_tokens';
 
 const flushEveryMs = 5_000;
 const removeEveryMs = 60 * 60_000;
@@ -78,13 +79,9 @@ const unchargedMax = 100;
 
 export class Activity implements RequestListener {
   readonly #options: ActivityOptions;
-  readonly #sums: Readonly<Record<SumTable, SumBuffer<Sums>>> = {
-    activity_days: new SumBuffer<Sums>(sumTables.activity_days.sums),
-    latency_sums: new SumBuffer<Sums>(sumTables.latency_sums.sums),
-    activity_hours: new SumBuffer<Sums>(sumTables.activity_hours.sums),
-    activity_tag_days: new SumBuffer<Sums>(sumTables.activity_tag_days.sums),
-    provider_hours: new SumBuffer<Sums>(sumTables.provider_hours.sums),
-  };
+  readonly #sums = Object.fromEntries(
+    sumTables.map((table) => [table, new SumBuffer<Sums>(sumsOf(table))]),
+  ) as Readonly<Record<SumTable, SumBuffer<Sums>>>;
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
   readonly #latencies = new SumBuffer<MeasuredHour>(['requests']);
@@ -269,10 +266,9 @@ export class Activity implements RequestListener {
       ...takeByTag(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
     ];
     for (const [name, sum] of measured) this.#add('latency_sums', name, sum);
-    const tables = Object.keys(this.#sums) as SumTable[];
     const results = await Promise.allSettled([
       settling,
-      ...tables.map((table) => {
+      ...sumTables.map((table) => {
         const buffer = this.#sums[table];
         const rows = table === 'activity_tag_days' ? takeByTag(buffer) : buffer.take();
         return addSums(database, table, rows, (rest) =>

@@ -3,10 +3,14 @@
 import { administration } from '../../db/migrations/0046-first-schema/administration.ts';
 import { ledger } from '../../db/migrations/0046-first-schema/ledger.ts';
 import { responses } from '../../db/migrations/0046-first-schema/responses.ts';
+import { columnsOf, keyOf } from '../../db/migrations/0046-first-schema/words.ts';
 import { type CamelName, camelName } from '../../lib/snake-case.ts';
 
 const described = { ...ledger, ...responses, ...administration };
 type TableName = keyof typeof described;
+type KeyedTable = {
+  [Name in TableName]: 'primary key' extends keyof (typeof described)[Name] ? Name : never;
+}[TableName];
 
 /**
  * A flag is 0 or 1 in the database and a boolean in the record; bytes are base64 in the record.
@@ -68,7 +72,7 @@ function tableBy<Row, Fields>(
   fieldOf: (column: string) => string,
   { conflict = '', without = [] }: TableOptions = {},
 ): Table<Row, Fields> {
-  const columns = columnsOf(name, without).map(([column, text]) => {
+  const columns = savedColumns(name, without).map(([column, text]) => {
     const [part, inner] = fieldOf(column).split('.');
     return { column, type: typeOf(text), part: part!, inner };
   });
@@ -100,11 +104,10 @@ function tableBy<Row, Fields>(
   };
 }
 
-/** Returns columns with their descriptions. The database itself numbers rows. */
-function columnsOf(name: TableName, without: readonly string[]): readonly [string, string][] {
-  return Object.entries<string>(described[name]).filter(
-    ([column, text]) =>
-      !column.includes(' ') && !text.startsWith('SEQUENCE') && !without.includes(column),
+/** The database itself numbers rows. */
+function savedColumns(name: TableName, without: readonly string[]) {
+  return columnsOf(described[name]).filter(
+    ([column, text]) => !text.startsWith('SEQUENCE') && !without.includes(column),
   );
 }
 
@@ -114,15 +117,10 @@ function typeOf(text: string): ColumnType {
   return text.startsWith('BYTES') ? 'bytes' : 'bigint';
 }
 
-function keyOf(name: TableName): readonly string[] {
-  const { 'primary key': key } = described[name] as { 'primary key': string };
-  return key.slice(1, -1).split(', ');
-}
-
 /** Returns the conflict clause that replaces the existing row, except for its key and these columns. */
-export function replacing(name: TableName, except: readonly string[] = []): string {
-  const key = keyOf(name);
-  const set = columnsOf(name, [...key, ...except]).map(([one]) => `${one} = excluded.${one}`);
+export function replacing(name: KeyedTable, except: readonly string[] = []): string {
+  const key = keyOf(described[name]);
+  const set = savedColumns(name, [...key, ...except]).map(([one]) => `${one} = excluded.${one}`);
   return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`;
 }
 
@@ -136,9 +134,9 @@ export type SumTable<Row> = Table<Row, Row> & {
 };
 
 /** All columns but the key are sums. */
-export function defineSums<Row>(name: TableName, without: readonly string[] = []): SumTable<Row> {
-  const key = keyOf(name) as (keyof Row & string)[];
-  const sums = columnsOf(name, [...key, ...without]).map(
+export function defineSums<Row>(name: KeyedTable, without: readonly string[] = []): SumTable<Row> {
+  const key = keyOf(described[name]) as (keyof Row & string)[];
+  const sums = savedColumns(name, [...key, ...without]).map(
     ([column]) => column as keyof Row & string,
   );
   const added = sums.map((column) => `${column} = ${name}.${column} + excluded.${column}`);

@@ -40,15 +40,24 @@ const words: Readonly<Record<string, Readonly<Record<Store, string>>>> = {
   BY_DAY: { sqlite: 'strict, without rowid', postgres: 'partition by range (created_at_ms)' },
 };
 
+/** Returns the columns, each with its SQL. */
+export function columnsOf(described: Described): [column: string, text: string][] {
+  return Object.entries(described).filter(([part]) => !part.includes(' '));
+}
+
+/** Returns the columns of the primary key of a table that names it apart from them. */
+export function keyOf({ 'primary key': key }: { readonly 'primary key': string }): string[] {
+  return key.slice(1, -1).split(', ');
+}
+
 /** Returns the statements that create a table and its indexes. */
 export function createTable(name: string, described: Described, store: Store): readonly string[] {
   const { 'primary key': key, 'other rules': rules, 'kept as': kept = 'STRICT' } = described;
-  const parts = Object.entries(described);
-  const columns = parts.filter(([part]) => !part.includes(' '));
+  const columns = columnsOf(described);
   // On PostgreSQL, charges need the least room with wide numbers first.
   if (store === 'postgres' && kept === 'BY_DAY')
     columns.sort(([, one], [, other]) => widthOf(other) - widthOf(one));
-  const indexes = parts.filter(([part]) => /\bindex /.test(part));
+  const indexes = Object.entries(described).filter(([part]) => /\bindex /.test(part));
   const lines = [
     ...columns.map(([column, text]) => `${column} ${withCheck(column, text)}`),
     ...(key ? [`primary key ${key}`] : []),
