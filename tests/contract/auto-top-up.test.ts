@@ -86,8 +86,8 @@ async function open(t: TestContext, store: StoreKind, amounts: Amounts = {}, fix
     });
     assert.match(reply.type, /ed$/);
   };
-  const tell = async (id: string) => {
-    const update = readEvent(stripe.succeeded({ id }) as unknown as Stripe.Event);
+  const record = async (event: object) => {
+    const update = readEvent(event as Stripe.Event);
     assert.ok(update && update.kind !== 'card');
     await gateway.payments.record(update);
   };
@@ -98,11 +98,15 @@ async function open(t: TestContext, store: StoreKind, amounts: Amounts = {}, fix
     gateway,
     start,
     change,
-    tell,
+    record,
+    tell: (id: string) => record(stripe.succeeded({ id })),
+    wait: (minutes: number) => clock.jumpTo(clock.nowMs() + minutes * minuteMs),
     look: () => gateway.autoTopUps.check(),
     usd: async () => (await readBalance(database.read, 'acc:live'))!.postedMicros / dollar,
     settings: () => rowOf(database, 'auto_top_ups', { account_id: 'acc' }),
     attempts: () => rowsOf(database, 'top_ups', { account_id: 'acc' }),
+    states: async () =>
+      (await rowsOf(database, 'top_ups', { account_id: 'acc' })).map(({ state }) => state),
     told: (type: string) => rowsOf(database, 'events', { type }),
     saveSettings,
   };
@@ -130,6 +134,20 @@ type Opened = Awaited<ReturnType<typeof open>>;
 async function assertWhole({ database }: Opened): Promise<void> {
   const proof = await verify(database.read, [compareBookings]);
   assert.ok(proof.ok, JSON.stringify(proof));
+}
+
+/** `allowed`: what an owner has set; `changes` are those of an owner. */
+async function openSettings(t: TestContext, store: StoreKind) {
+  const { database, clock, settings } = await open(t, store);
+  const actor = { kind: 'user', id: 'usr_1', name: 'Ann', address: null } as const;
+  const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
+  const { threshold_micros, amount_micros, ceiling_micros } = await settings();
+  const allowed = {
+    threshold_micros: threshold_micros!,
+    amount_micros: amount_micros!,
+    ceiling_micros: ceiling_micros!,
+  };
+  return { database, settings, changes, allowed };
 }
 
 onEachStore((store) => {
@@ -169,7 +187,7 @@ onEachStore((store) => {
   for (const fault of ['lost', 'unheard', 'broken'] as const)
     test(`when an answer is ${fault}, there is one charge, credited once`, async (t) => {
       const opened = await open(t, store);
-      const { stripe, look, usd, clock } = opened;
+      const { stripe, look, usd } = opened;
       const other = opened.start();
       stripe.chargeFaults.push(fault);
       await look();
@@ -177,11 +195,11 @@ onEachStore((store) => {
       assert.equal(stripe.intents.length, fault === 'lost' ? 1 : 0);
       await look();
       assert.equal((await opened.attempts()).length, 1, 'nothing else is tried');
-      clock.jumpTo(clock.nowMs() + minuteMs);
+      opened.wait(1);
       await Promise.all([look(), other.autoTopUps.check()]);
       assert.deepEqual([stripe.intents.length, await usd()], [1, 20]);
       await opened.tell(stripe.intents[0]!.id);
-      clock.jumpTo(clock.nowMs() + minuteMs);
+      opened.wait(1);
       await look();
       assert.deepEqual([stripe.intents.length, await usd()], [1, 20], 'its event changes nothing');
       await assertWhole(opened);
@@ -189,11 +207,11 @@ onEachStore((store) => {
 
   test('what Stripe never heard of is given up after an hour, told, and pauses', async (t) => {
     const opened = await open(t, store);
-    const { stripe, look, clock } = opened;
+    const { stripe, look } = opened;
     for (let minute = 0; minute <= 63; minute += 9) {
       stripe.chargeFaults.push('unheard');
       await look();
-      clock.jumpTo(clock.nowMs() + 9 * minuteMs);
+      opened.wait(9);
     }
     assert.deepEqual(
       (await opened.attempts()).map(({ problem }) => problem),
@@ -222,12 +240,12 @@ onEachStore((store) => {
       await opened.look();
       await stop(opened);
       for (let minute = 0; minute < 5; minute++) {
-        opened.clock.jumpTo(opened.clock.nowMs() + minuteMs);
+        opened.wait(1);
         await opened.look();
       }
       assert.equal(opened.stripe.intents.length, 0);
       assert.equal((await opened.attempts()).length, 1);
-      opened.clock.jumpTo(opened.clock.nowMs() + 60 * minuteMs);
+      opened.wait(60);
       await opened.look();
       const [attempt] = (await opened.attempts()).filter(({ card_id }) => card_id === 'pm_1');
       assert.equal(attempt!.state, 'failed');
@@ -256,11 +274,11 @@ onEachStore((store) => {
   ] as const)
     test(`${fault}: owners are told once, and no charge is tried until they act`, async (t) => {
       const opened = await open(t, store);
-      const { stripe, look, clock } = opened;
+      const { stripe, look } = opened;
       stripe.chargeFaults.push(fault);
       for (let minute = 0; minute < 5; minute++) {
         await look();
-        clock.jumpTo(clock.nowMs() + minuteMs);
+        opened.wait(1);
       }
       assert.equal(stripe.intents.length, 1);
       const [attempt] = await opened.attempts();
@@ -285,18 +303,18 @@ onEachStore((store) => {
 
   test('an error that Stripe has saved for one attempt keeps no other account waiting', async (t) => {
     const opened = await open(t, store);
-    const { stripe, look, clock, database } = opened;
+    const { stripe, look, database } = opened;
     stripe.chargeFaults.push('broken-for-good');
     await look();
     await addAccount(database, 'acc2', []);
     await opened.saveSettings('acc2');
-    clock.jumpTo(clock.nowMs() + minuteMs);
+    opened.wait(1);
     await look();
     assert.deepEqual(
       stripe.intents.map(({ metadata }) => metadata['account']),
       ['acc2'],
     );
-    clock.jumpTo(clock.nowMs() + 60 * minuteMs);
+    opened.wait(60);
     await look();
     assert.equal((await opened.settings()).paused_reason, 'no-answer');
     assert.equal(stripe.intents.length, 1);
@@ -305,24 +323,22 @@ onEachStore((store) => {
   for (const what of ['refund', 'dispute'] as const)
     test(`after a ${what} the card is not charged again until an owner acts, which is told once`, async (t) => {
       const opened = await open(t, store);
-      const { stripe, look, clock, gateway, database } = opened;
-      const giveBack = async (part: number) => {
+      const { stripe, look, database } = opened;
+      const giveBack = (part: number) => {
         const session = { amountCents: 2_000, currency: 'usd' } as CheckoutSession;
         const payment = { session, intent: stripe.intents[0]!.id, charge: 'ch_1' };
         const event =
           what === 'refund'
             ? stripe.refunded(payment, part)
             : stripe.dispute(payment, 'funds_withdrawn', { id: `du_${part}`, cents: part });
-        const update = readEvent(event as unknown as Stripe.Event);
-        assert.ok(update && update.kind !== 'card');
-        await gateway.payments.record(update);
+        return opened.record(event);
       };
       await look();
       await giveBack(500);
       await giveBack(1_800);
       assert.ok((await opened.usd()) < 5);
       for (let minute = 0; minute < 3; minute++) {
-        clock.jumpTo(clock.nowMs() + minuteMs);
+        opened.wait(1);
         await look();
       }
       assert.equal(stripe.intents.length, 1);
@@ -360,11 +376,11 @@ onEachStore((store) => {
 
   test('a charge that is processed for long is waited for', async (t) => {
     const opened = await open(t, store);
-    const { stripe, look, clock } = opened;
+    const { stripe, look } = opened;
     stripe.chargeFaults.push('processing');
     for (let hour = 0; hour < 30; hour += 5) {
       await look();
-      clock.jumpTo(clock.nowMs() + 5 * 60 * minuteMs);
+      opened.wait(5 * 60);
     }
     assert.equal(stripe.intents.length, 1);
     stripe.settle(stripe.intents[0]!.id);
@@ -407,12 +423,12 @@ onEachStore((store) => {
 
   test('a wrong amount that an operator dismisses counts below the ceiling, and the next charge is made', async (t) => {
     const opened = await open(t, store, { ceiling: 45 });
-    const { stripe, look, clock, database, gateway } = opened;
+    const { stripe, look, database, gateway } = opened;
     stripe.chargeFaults.push('lost');
     await look();
     const [{ id }] = stripe.intents as [Intent];
     stripe.intents[0] = { ...stripe.intents[0]!, amount: 1_900 };
-    clock.jumpTo(clock.nowMs() + minuteMs);
+    opened.wait(1);
     await look();
     assert.equal((await rowOf(database, 'payments', { id })).problem, 'wrong-amount');
     const dismissal = { kind: 'dismiss', note: 'refunded by hand' } as const;
@@ -422,10 +438,7 @@ onEachStore((store) => {
       await opened.change(-20);
     }
     assert.equal(stripe.intents.length, 2);
-    assert.deepEqual((await opened.attempts()).map(({ state }) => state).toSorted(), [
-      'failed',
-      'paid',
-    ]);
+    assert.deepEqual((await opened.states()).toSorted(), ['failed', 'paid']);
   });
 
   test('a wrong amount for an attempt that was given up is recorded beside a newer attempt', async (t) => {
@@ -440,10 +453,7 @@ onEachStore((store) => {
     await look();
     await opened.tell(id);
     assert.equal((await rowOf(database, 'payments', { id })).problem, 'wrong-amount');
-    assert.deepEqual((await opened.attempts()).map(({ state }) => state).toSorted(), [
-      'failed',
-      'processing',
-    ]);
+    assert.deepEqual((await opened.states()).toSorted(), ['failed', 'processing']);
   });
 
   for (const [what, fault, lose] of [
@@ -452,13 +462,13 @@ onEachStore((store) => {
   ] as const)
     test(`an attempt ${what} is given up after an hour`, async (t) => {
       const opened = await open(t, store);
-      const { stripe, look, clock } = opened;
+      const { stripe, look } = opened;
       stripe.chargeFaults.push(fault);
       await look();
       // Repeating it is not heard either.
       if (lose) stripe.lostCustomers.add(customer);
       for (let minute = 0; minute < 63; minute += 9) {
-        clock.jumpTo(clock.nowMs() + 9 * minuteMs);
+        opened.wait(9);
         if (lose) stripe.chargeFaults.push('unheard');
         await look();
       }
@@ -476,11 +486,7 @@ onEachStore((store) => {
       intent: 'pi_link',
       charge: 'ch_link',
     };
-    const record = async (event: object) => {
-      const update = readEvent(event as unknown as Stripe.Event);
-      assert.ok(update && update.kind !== 'card');
-      await gateway.payments.record(update);
-    };
+    const { record } = opened;
     await record(stripe.completed(payment));
     const assignment = { kind: 'assign', accountId: 'acc', note: 'by invoice' } as const;
     await gateway.payments.resolve('pi_link', assignment, async () => {});
@@ -493,15 +499,8 @@ onEachStore((store) => {
   });
 
   test('who turns it on while another owner removes the card is told that there is none', async (t) => {
-    const { database, clock, settings } = await open(t, store);
-    const actor = { kind: 'user', id: 'usr_1', name: 'Ann', address: null } as const;
-    const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
-    const { threshold_micros, amount_micros, ceiling_micros } = await settings();
-    const more = {
-      threshold_micros: micros(threshold_micros! + 1),
-      amount_micros: amount_micros!,
-      ceiling_micros: ceiling_micros!,
-    };
+    const { database, settings, changes, allowed } = await openSettings(t, store);
+    const more = { ...allowed, threshold_micros: micros(allowed.threshold_micros + 1) };
     let turnedOn: Promise<string> | undefined;
     await database.write.transaction().execute(async (removing) => {
       const none = { card_id: null, threshold_micros: null };
@@ -519,15 +518,7 @@ onEachStore((store) => {
   });
 
   test('what was judged to allow no more is refused once an owner has allowed less, or it is paused', async (t) => {
-    const { database, clock, settings } = await open(t, store);
-    const actor = { kind: 'user', id: 'usr_1', name: 'Ann', address: null } as const;
-    const changes = new AuditedChanges({ database, actorOf: () => actor, clock });
-    const { threshold_micros, amount_micros, ceiling_micros } = await settings();
-    const judged = {
-      threshold_micros: threshold_micros!,
-      amount_micros: amount_micros!,
-      ceiling_micros: ceiling_micros!,
-    };
+    const { database, settings, changes, allowed: judged } = await openSettings(t, store);
     const order = { accountId: 'acc', userId: 'usr_1', settings: judged, isConfirmed: false };
     for (const meanwhile of [
       { ceiling_micros: micros(judged.ceiling_micros - 1) },
@@ -557,10 +548,7 @@ onEachStore((store) => {
     await asked.promise;
     child.kill('SIGKILL');
     await once(child, 'exit');
-    assert.deepEqual(
-      (await opened.attempts()).map(({ state }) => state),
-      ['open'],
-    );
+    assert.deepEqual(await opened.states(), ['open']);
     stripe.onCharge = () => {};
     opened.clock.jumpTo(systemClock.nowMs() + 2 * minuteMs);
     const others = [opened.gateway, opened.start()];
@@ -622,7 +610,7 @@ onEachStore((store) => {
             }
             if ('fault' in taken) stripe.chargeFaults.push(taken.fault);
             if ('days' in taken) clock.jumpTo(clock.nowMs() + taken.days * dayMs);
-            if ('minutes' in taken) clock.jumpTo(clock.nowMs() + taken.minutes * minuteMs);
+            if ('minutes' in taken) opened.wait(taken.minutes);
             if ('resume' in taken)
               await setRows(database, 'auto_top_ups', {}, { paused_at_ms: null });
             const paid = stripe.intents.filter(({ status }) => status === 'succeeded');
@@ -635,7 +623,7 @@ onEachStore((store) => {
           for (const { id, status } of stripe.intents)
             if (status === 'processing') stripe.settle(id);
           await setRows(database, 'auto_top_ups', {}, { threshold_micros: null });
-          clock.jumpTo(clock.nowMs() + 2 * 60 * minuteMs);
+          opened.wait(2 * 60);
           await opened.look();
           const made = await opened.attempts();
           const paid = stripe.intents.filter(({ status }) => status === 'succeeded');
