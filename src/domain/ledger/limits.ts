@@ -107,53 +107,32 @@ export function adjustableMicros(
 }
 
 function limitsOf(book: Book, { ledger, terms, budget }: Limited): readonly Limit[] {
-  const limits: Limit[] = [];
-  const { day, month, dailyCapMicros, monthlyCapMicros } = terms;
-  if (dailyCapMicros !== null || monthlyCapMicros !== null) {
-    const keyIds = [terms.keyId];
-    limits.push(
-      ...capLimit(book, 'key-daily-limit', { keyIds, startsOn: day, capMicros: dailyCapMicros }),
-      ...capLimit(book, 'key-monthly-limit', {
-        keyIds,
-        startsOn: month,
-        capMicros: monthlyCapMicros,
-      }),
-    );
-  }
-  if (budget) {
-    const keyIds = book.members.get(memberKey(terms.ledgerId, budget.memberId)) ?? [];
-    const { dailyMicros, monthlyMicros } = budget;
-    limits.push(
-      ...capLimit(book, 'member-daily-limit', { keyIds, startsOn: day, capMicros: dailyMicros }),
-      ...capLimit(book, 'member-monthly-limit', {
-        keyIds,
-        startsOn: month,
-        capMicros: monthlyMicros,
-      }),
-    );
-  }
-  limits.push({
-    type: 'insufficient-balance',
-    leftMicros: availableMicrosOf(ledger),
-    heldMicros: ledger.heldMicros,
-    cap: null,
-    allowsNothing: false,
-  });
-  return limits;
+  const { ledgerId, keyId, day, month, dailyCapMicros, monthlyCapMicros } = terms;
+  const { dailyMicros = null, monthlyMicros = null } = budget ?? {};
+  const own = [keyId];
+  const owned = budget ? (book.members.get(memberKey(ledgerId, budget.memberId)) ?? []) : [];
+  return [
+    ...capLimit(book, 'key-daily-limit', own, day, dailyCapMicros),
+    ...capLimit(book, 'key-monthly-limit', own, month, monthlyCapMicros),
+    ...capLimit(book, 'member-daily-limit', owned, day, dailyMicros),
+    ...capLimit(book, 'member-monthly-limit', owned, month, monthlyMicros),
+    {
+      type: 'insufficient-balance',
+      leftMicros: availableMicrosOf(ledger),
+      heldMicros: ledger.heldMicros,
+      cap: null,
+      allowsNothing: false,
+    },
+  ];
 }
 
-type Cap = {
-  /** Their spending is summed. */
-  readonly keyIds: readonly string[];
-  readonly startsOn: string;
-  /** null: no cap. */
-  readonly capMicros: Micros | null;
-};
-
+/** `keyIds`: their spending is summed. `capMicros`: null: no cap. */
 function capLimit(
   book: Book,
   type: Exclude<Limit['type'], 'insufficient-balance'>,
-  { keyIds, startsOn, capMicros }: Cap,
+  keyIds: readonly string[],
+  startsOn: string,
+  capMicros: Micros | null,
 ): readonly Limit[] {
   if (capMicros === null) return [];
   const windows = keyIds.map((keyId) => windowOf(book, keyId, kindOf(type), startsOn));

@@ -21,7 +21,7 @@ export type DailySumsQuery = {
   readonly endpoint?: string;
 };
 
-type SumGroup = 'none' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
+type SumGroup = 'none' | 'day' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
 
 /**
  * Returns sums of some groups, ordered by day, then group; days without charges are missing. Reads
@@ -32,18 +32,8 @@ export async function sumDays(
   { ids, ...query }: DailySumsQuery & { readonly ids: readonly string[] },
 ) {
   if (ids.length === 0) return [];
-  const { of, by } = query;
-  const all = sumWithin(db, query);
-  // Not by the account, for which the rows of all accounts in these days would be read.
-  const wanted =
-    by === 'account' && 'mode' in of
-      ? all.where(
-          'row.ledger_id',
-          'in',
-          ids.map((id) => ledgerIdOf(id, of.mode)),
-        )
-      : all.where(groupOf(db, by), 'in', ids);
-  return wanted
+  return sumWithin(db, query)
+    .where(isOneOf(db, query, ids))
     .select('row.day')
     .groupBy(['row.day', 'group'])
     .orderBy('row.day')
@@ -63,12 +53,15 @@ export async function firstChargedDay(db: Db, of: DailySumsQuery['of']): Promise
   return (await found.executeTakeFirstOrThrow()).day;
 }
 
-/** Returns sums of the whole period by group, highest cost first; of a page, in its order. */
-export async function sumRange(db: Db, query: DailySumsQuery, which: WhichGroups) {
+/**
+ * Returns sums of the whole period by group, highest cost first; of a page, in its order. `which`: the
+ * caller bounds the groups when it asks for all.
+ */
+export async function sumRange(db: Db, query: DailySumsQuery, which: WhichGroups | { all: true }) {
   if ('ids' in which && which.ids.length === 0) return [];
   const group = groupOf(db, query.by);
   let rows = sumWithin(db, query).groupBy('group');
-  if ('ids' in which) rows = rows.where(group, 'in', which.ids);
+  if ('ids' in which) rows = rows.where(isOneOf(db, query, which.ids));
   if ('after' in which) {
     if (which.after !== null) rows = rows.where(group, '>', which.after);
     rows = rows.limit(which.limit);
@@ -77,12 +70,19 @@ export async function sumRange(db: Db, query: DailySumsQuery, which: WhichGroups
   return rows.orderBy('group').execute();
 }
 
+/** Not by the account, for which the rows of all accounts in these days would be read. */
+function isOneOf(db: Db, { of, by }: DailySumsQuery, ids: readonly string[]) {
+  return by === 'account' && 'mode' in of
+    ? sql<boolean>`row.ledger_id in (${sql.join(ids.map((id) => ledgerIdOf(id, of.mode)))})`
+    : sql<boolean>`${groupOf(db, by)} in (${sql.join(ids)})`;
+}
+
 function sumWithin(db: Db, query: DailySumsQuery) {
   const rows = db
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
   return within(rows, query).select((eb) => [
-    // The id of the model, key, member or account, or the endpoint; '' without a breakdown.
+    // The day, the id of the model, key, member or account, or the endpoint; '' without a breakdown.
     groupOf(db, query.by).as('group'),
     eb.fn.sum<number>('requests').as('requests'),
     // All input, including tokens read from a provider's cache.
@@ -101,6 +101,7 @@ function sumWithin(db: Db, query: DailySumsQuery) {
 function groupOf(db: Db, by: SumGroup) {
   return {
     none: sql<string>`''`,
+    day: sql<string>`row.day`,
     model: sql<string>`model_id`,
     key: sql<string>`key_id`,
     member: memberOfKey(db, 'row.key_id'),

@@ -1,10 +1,11 @@
 // The operator's report of revenue and cost, summed over the daily sums of charges, which are kept for
 // good, and over failed requests.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../db/schema.ts';
 import type { Mode } from '../../../terms/mode.ts';
 import { micros } from '../../../lib/money.ts';
-import { type LedgerId, ledgerIdOf } from '../commands.ts';
+import type { LedgerId } from '../commands.ts';
+import { sumRange } from './daily-sums.ts';
 import { dayMs, dayOf } from '../../../lib/utc-time.ts';
 
 export type ReportGroup = 'day' | 'account' | 'key' | 'model';
@@ -21,7 +22,8 @@ export type ReportRow = ReturnType<typeof rowOf>;
 
 /** Returns rows ordered by group. */
 export async function report(db: Db, query: ReportQuery): Promise<readonly ReportRow[]> {
-  const [charged, failed] = [await sumCharges(db, query), await sumFailures(db, query)];
+  const charged = await sumCharges(db, query, { all: true });
+  const failed = await sumFailures(db, query);
   const groups = [...new Set([...charged.keys(), ...failed.keys()])].toSorted();
   return groups.map((group) => rowOf(group, charged.get(group), failed.get(group)));
 }
@@ -35,7 +37,7 @@ export async function reportTop(
   query: ReportQuery,
   limit: number,
 ): Promise<readonly ReportRow[]> {
-  const charged = await sumCharges(db, query, limit);
+  const charged = await sumCharges(db, query, { top: limit });
   const own = await sumFailures(db, query, { ids: [...charged.keys()] });
   // With fewer groups than the limit, all charges were read.
   const failed = charged.size < limit ? await sumFailures(db, query, { top: limit }) : own;
@@ -53,8 +55,7 @@ export async function reportAccounts(
 ): Promise<ReadonlyMap<string, ReportRow>> {
   if (ids.length === 0) return new Map();
   const query = { ...range, by: 'account' } as const;
-  const ledgerIds = ids.map((id) => ledgerIdOf(id, range.mode));
-  const charged = await sumCharges(db, query, undefined, ledgerIds);
+  const charged = await sumCharges(db, query, { ids });
   const failed = await sumFailures(db, query, { ids });
   const found = ids.filter((id) => charged.has(id) || failed.has(id));
   return new Map(found.map((id) => [id, rowOf(id, charged.get(id), failed.get(id))]));
@@ -92,65 +93,38 @@ export function totalOf(rows: readonly ReportRow[]): Omit<ReportRow, 'group'> {
   };
 }
 
-function rowOf(group: string, sums: ChargeSums = noCharges, failedMicros = 0) {
+function rowOf(group: string, sums?: ChargeSums, failedMicros = 0) {
+  const { costMicros: revenue = 0, upstreamCostMicros: cost = 0, lossMicros = 0 } = sums ?? {};
   return {
     // The UTC day, or the id of the account, key or model. Failed requests have no model, so by model
     // they are ''.
     group,
-    requests: sums.requests,
-    inputTokens: sums.input,
-    outputTokens: sums.output,
+    requests: sums?.requests ?? 0,
+    inputTokens: sums?.inputTokens ?? 0,
+    outputTokens: sums?.outputTokens ?? 0,
     // The amount charged.
-    revenueMicros: micros(sums.revenue),
+    revenueMicros: micros(revenue),
     // The operator's cost of the charged requests.
-    costMicros: micros(sums.cost),
+    costMicros: micros(cost),
     // Costs that exceeded balance and caps; not part of the revenue.
-    uncollectedMicros: micros(sums.uncollected),
+    uncollectedMicros: micros(lossMicros),
     // The operator's cost of failed requests, which are free, and the likely cost of requests of
     // killed processes.
     failedMicros: micros(failedMicros),
-    marginMicros: micros(sums.revenue - sums.cost - failedMicros),
+    marginMicros: micros(revenue - cost - failedMicros),
   };
 }
 
-const noCharges = {
-  requests: 0,
-  input: 0,
-  output: 0,
-  revenue: 0,
-  cost: 0,
-  uncollected: 0,
-};
-type ChargeSums = typeof noCharges;
+type ChargeSums = Awaited<ReturnType<typeof sumRange>>[number];
 
 async function sumCharges(
   db: Db,
-  query: ReportQuery,
-  limit?: number,
-  ledgerIds?: readonly LedgerId[],
+  { by, mode, fromMs, toMs }: ReportQuery,
+  which: Parameters<typeof sumRange>[2],
 ): Promise<ReadonlyMap<string, ChargeSums>> {
-  const rows = await db
-    .selectFrom('charge_days as row')
-    .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
-    .select(({ fn }) => [
-      groupOf(query.by, { day: sql.ref('row.day'), model: sql.ref('row.model_id') }).as('group'),
-      fn.sum<number>('row.requests').as('requests'),
-      fn.sum<number>('row.input_tokens').as('input'),
-      fn.sum<number>('row.output_tokens').as('output'),
-      fn.sum<number>('row.cost_micros').as('revenue'),
-      fn.sum<number>('row.upstream_cost_micros').as('cost'),
-      fn.sum<number>('row.loss_micros').as('uncollected'),
-    ])
-    .where('ledgers.mode', '=', query.mode)
-    .where('row.day', '>=', dayOf(query.fromMs))
-    .where('row.day', '<', dayOf(Math.min(query.toMs, lastMs)))
-    .$if(ledgerIds !== undefined, (sums) => sums.where('row.ledger_id', 'in', ledgerIds!))
-    .groupBy('group')
-    .$if(limit !== undefined, (sums) =>
-      sums.orderBy('revenue', 'desc').orderBy('group').limit(limit!),
-    )
-    .execute();
-  return new Map(rows.map(({ group, ...sums }) => [String(group), sums]));
+  const days = { fromDay: dayOf(fromMs), toDay: dayOf(Math.min(toMs, lastMs) - 1) };
+  const rows = await sumRange(db, { of: { mode }, ...days, by }, which);
+  return new Map(rows.map((row) => [row.group, row]));
 }
 
 async function sumFailures(
@@ -159,10 +133,7 @@ async function sumFailures(
   which?: { readonly ids: readonly string[] } | { readonly top: number },
 ): Promise<ReadonlyMap<string, number>> {
   if (which && 'ids' in which && which.ids.length === 0) return new Map();
-  const name = groupOf(query.by, {
-    day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
-    model: sql.lit(''),
-  });
+  const name = failureGroups[query.by] as RawBuilder<string | number>;
   let sums = db
     .selectFrom('entries as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id')
@@ -199,20 +170,12 @@ async function sumFailures(
 /** The end of the year 9999, when days get a fifth digit. */
 const lastMs = Date.UTC(10_000, 0) - 1;
 
-type Expression = ReturnType<typeof sql>;
-
-function groupOf(
-  by: ReportGroup,
-  { day, model }: { readonly day: Expression; readonly model: Expression },
-) {
-  const expressions = {
-    day,
-    account: sql`ledgers.account_id`,
-    key: sql`row.key_id`,
-    model,
-  };
-  return expressions[by] as ReturnType<typeof sql<string | number>>;
-}
+const failureGroups = {
+  day: sql`row.created_at_ms / ${sql.lit(dayMs)}`,
+  account: sql`ledgers.account_id`,
+  key: sql`row.key_id`,
+  model: sql.lit(''),
+};
 
 function nameOf(by: ReportGroup, group: string | number): string {
   return by === 'day' ? dayOf(Number(group) * dayMs) : String(group);
