@@ -49,10 +49,20 @@ async function signUp(email: string): Promise<ReceivedMail> {
 
 async function enter(email: string, secret = password): Promise<DashboardClient> {
   const client = visitor(gateway);
-  assert.deepEqual((await client.post('/auth/sign-in', { email, password: secret })).json(), {
-    next: 'done',
-  });
+  const sent = client.post('/auth/sign-in', { email, password: secret });
+  assert.deepEqual(await jsonOf(sent), { next: 'done' });
   return client;
+}
+
+const askReset = (email: string) => visitor(gateway).post('/auth/password-reset', { email });
+const completeReset = (token: string, to: string) =>
+  visitor(gateway).post('/auth/password-reset/complete', { token, password: to });
+/** The token of the link in the next e-mail to the address. */
+const mailedToken = async (email: string, page: string) => tokenIn(await mailbox.take(email), page);
+
+async function changePassword(user: DashboardClient): Promise<void> {
+  const change = { current_password: password, new_password: 'another password' };
+  await ok(user.post('/profile/password', change));
 }
 
 type Account = { id: string; name: string; role: string };
@@ -102,23 +112,19 @@ test('signing up with a known address changes nothing and informs only its owner
 
 test('a reset link dies with the password that it was made for', async () => {
   const user = await signIn(gateway, { passwordHash });
-  await visitor(gateway).post('/auth/password-reset', { email: user.email });
-  const token = tokenIn(await mailbox.take(user.email), 'reset-password');
-  const change = { current_password: password, new_password: 'another horse battery' };
-  await ok(user.post('/profile/password', change));
+  await askReset(user.email);
+  const token = await mailedToken(user.email, 'reset-password');
+  await changePassword(user);
   await mailbox.take(user.email);
-  const completing = { token, password: 'a third horse battery' };
-  const reply = await visitor(gateway).post('/auth/password-reset/complete', completing);
-  assert.equal(reply.status, 404);
+  assert.equal((await completeReset(token, 'a third horse battery')).status, 404);
 });
 
 test('a link for a new address dies with the password that asked for it', async () => {
   const user = await signIn(gateway, { passwordHash });
   const email = newcomer('thief');
   await ok(user.post('/profile/email', { email, password }));
-  const token = tokenIn(await mailbox.take(email), 'verify-email');
-  const change = { current_password: password, new_password: 'another horse battery' };
-  await ok(user.post('/profile/password', change));
+  const token = await mailedToken(email, 'verify-email');
+  await changePassword(user);
   await mailbox.take(user.email);
   assert.equal((await user.post('/auth/verify-email', { token })).status, 404);
 });
@@ -127,13 +133,10 @@ test('a forgotten password is reset by a mailed link that works once and ends al
   const user = await signIn(gateway, { passwordHash });
   const { email } = user;
   for (const one of [email, newcomer('nobody')])
-    assert.deepEqual(await jsonOf(visitor(gateway).post('/auth/password-reset', { email: one })), {
-      ok: true,
-    });
-  const token = tokenIn(await mailbox.take(email), 'reset-password');
+    assert.deepEqual(await jsonOf(askReset(one)), { ok: true });
+  const token = await mailedToken(email, 'reset-password');
   assert.deepEqual(mailbox.mails, [], 'an address that is nobody got an e-mail');
-  const complete = (to: string) =>
-    visitor(gateway).post('/auth/password-reset/complete', { token, password: to });
+  const complete = (to: string) => completeReset(token, to);
   const refused = await complete('short');
   assert.deepEqual([refused.status, refused.error.param], [400, 'password']);
   const completed = await Promise.all([1, 2, 3].map(() => complete('another password')));
@@ -146,8 +149,7 @@ test('a forgotten password is reset by a mailed link that works once and ends al
 test('repeated reset requests for one address are rate limited, known or not', async () => {
   const { email } = await signIn(gateway, { passwordHash });
   for (const one of [email, newcomer('nobody')]) {
-    const request = () => visitor(gateway).post('/auth/password-reset', { email: one });
-    const replies = await Promise.all(Array.from({ length: 12 }, request));
+    const replies = await Promise.all(Array.from({ length: 12 }, () => askReset(one)));
     assert.equal(replies.filter(({ status }) => status === 200).length, 10);
     assert.ok(
       replies.every(({ status, headers }) => status === 200 || Number(headers['retry-after']) > 0),
@@ -160,13 +162,11 @@ test("an address's owner takes over a sign-up by someone else, without that pers
   const email = newcomer('squatted');
   await signUp(email);
   const squatter = await enter(email);
-  await visitor(gateway).post('/auth/password-reset', { email });
-  const token = tokenIn(await mailbox.take(email), 'reset-password');
+  await askReset(email);
+  const token = await mailedToken(email, 'reset-password');
   await ok(squatter.post('/profile/second-factor', { password }));
   await setRows(gateway.database, 'users', { email }, { two_factor_enabled: 1 });
-  await ok(
-    visitor(gateway).post('/auth/password-reset/complete', { token, password: 'another password' }),
-  );
+  await ok(completeReset(token, 'another password'));
   const owner = await enter(email, 'another password');
   assert.partialDeepStrictEqual((await owner.get('/profile')).json(), {
     email_verified: true,
@@ -196,11 +196,10 @@ test('a new address takes effect when confirmed, and the old address is informed
   const email = newcomer('moved');
   const wrong = await user.post('/profile/email', { email, password: 'a wrong password' });
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'password']);
-  assert.deepEqual((await user.post('/profile/email', { email, password })).json(), {
-    next: 'check-email',
-  });
+  const sent = user.post('/profile/email', { email, password });
+  assert.deepEqual(await jsonOf(sent), { next: 'check-email' });
   assert.equal((await user.get('/profile')).json<{ email: string }>().email, user.email);
-  const token = tokenIn(await mailbox.take(email), 'verify-email');
+  const token = await mailedToken(email, 'verify-email');
   assert.deepEqual((await user.post('/auth/verify-email', { token })).json(), { email });
   for (const address of [user.email, email]) {
     assert.match((await mailbox.take(address)).text, new RegExp(`sign in with ${email}`));
@@ -217,7 +216,7 @@ test("a user cannot take another user's address, even with a link", async () => 
   const links: { readonly user: DashboardClient; readonly token: string }[] = [];
   for (const user of [one, other]) {
     await user.post('/profile/email', { email, password });
-    links.push({ user, token: tokenIn(await mailbox.take(email), 'verify-email') });
+    links.push({ user, token: await mailedToken(email, 'verify-email') });
   }
   const replies = await Promise.all(
     links.map(({ user, token }) => user.post('/auth/verify-email', { token })),
@@ -260,7 +259,7 @@ test('the link shown to the inviter confirms no address and gives no credit; the
   const inviter = await signIn(gateway);
   const accept = async (email: string, how: 'shown' | 'mailed') => {
     const { token: shown } = await invite(inviter, email);
-    const mailed = tokenIn(await mailbox.take(email), 'invitation');
+    const mailed = await mailedToken(email, 'invitation');
     assert.notEqual(shown, mailed);
     const client = visitor(gateway);
     const token = how === 'shown' ? shown : mailed;
@@ -288,7 +287,7 @@ test("only one of an invitation's two links can be used, even at once, and only 
   for (let round = 0; round < 3; round++) {
     const email = newcomer('both');
     const { token: shown } = await invite(inviter, email);
-    const tokens = [shown, tokenIn(await mailbox.take(email), 'invitation')];
+    const tokens = [shown, await mailedToken(email, 'invitation')];
     const replies = await Promise.all(
       tokens.map((token) =>
         visitor(gateway).post('/auth/invitation/accept', { token, name: 'In', password }),
@@ -316,8 +315,7 @@ test('only the signed-in user of an address can confirm it with the link', async
 test('every change of password or second factor is reported by e-mail', async () => {
   const user = await signIn(gateway, { passwordHash });
   const mailed = async (text: RegExp) => assert.match((await mailbox.take(user.email)).text, text);
-  const changing = { current_password: password, new_password: 'another password' };
-  await ok(user.post('/profile/password', changing));
+  await changePassword(user);
   await mailed(/password was changed/);
 
   const { backupCodes } = await enrol(user, 'another password');
@@ -329,9 +327,8 @@ test('every change of password or second factor is reported by e-mail', async ()
   await ok(user.post('/profile/second-factor/disable', { ...given, code }));
   await mailed(/switched off/);
 
-  await visitor(gateway).post('/auth/password-reset', { email: user.email });
-  const token = tokenIn(await mailbox.take(user.email), 'reset-password');
-  await ok(visitor(gateway).post('/auth/password-reset/complete', { token, password }));
+  await askReset(user.email);
+  await ok(completeReset(await mailedToken(user.email, 'reset-password'), password));
   await mailed(/password was changed/);
 });
 
@@ -347,9 +344,7 @@ test('link requests by strangers do not block a signed-in user from confirming t
   const email = newcomer('flooded');
   await signUp(email);
   const client = await enter(email);
-  await Promise.all(
-    Array.from({ length: 12 }, () => visitor(gateway).post('/auth/password-reset', { email })),
-  );
+  await Promise.all(Array.from({ length: 12 }, () => askReset(email)));
   await ok(client.post('/auth/verify-email/send'));
   for (let index = 0; index < 11; index++) await mailbox.take(email);
 });
@@ -359,7 +354,7 @@ test('a user who signed up can request a new confirmation link', async () => {
   await signUp(email);
   const client = await enter(email);
   await ok(client.post('/auth/verify-email/send'));
-  const token = tokenIn(await mailbox.take(email), 'verify-email');
+  const token = await mailedToken(email, 'verify-email');
   await ok(client.post('/auth/verify-email', { token }));
 });
 
