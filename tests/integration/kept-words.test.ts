@@ -49,12 +49,14 @@ async function assertNothingKept(requests: readonly (() => Promise<unknown>)[]):
 
 for (const { name, path } of endpoints)
   test(`no wrong value of a request to ${path} is kept`, async () => {
-    const wrong = models.flatMap((model) => {
+    const wrong = models.flatMap((model, index) => {
       const rich: object = { ...richBodies[name], model };
-      // The model is refused before most fields are read.
-      const values = model === unknownModel ? [secret] : wrongValues;
+      /** All for the first model, and in turn a third of them for each field of the others. */
+      const valuesOf = (place: number) =>
+        wrongValues.filter((_, one) => index === 0 || (one + place + index) % 3 === 0);
       return fieldsOf(rich).flatMap((_, place) =>
-        values.map((value) => {
+        // The model is refused before most fields are read.
+        (model === unknownModel ? [secret] : valuesOf(place)).map((value) => {
           const body = structuredClone(rich);
           const [parent, field] = fieldsOf(body)[place]!;
           if (value !== 'add') setOwnField(parent, field, value);

@@ -151,10 +151,9 @@ export async function startPassing(
 
   /** Waits for the end, and returns what became of each line. */
   async function resultsOf(made: Made, id: string): Promise<string[]> {
-    await until(async () => {
-      const { state } = await rowOf(database, 'batches', { id });
-      return state === 'ended';
-    });
+    const hasEnded = async () => (await rowOf(database, 'batches', { id })).state === 'ended';
+    // A hundred batches may be waited for at once.
+    await until(hasEnded, undefined, 50);
     const found = new Map<string, string>();
     if (id.startsWith('msgbatch'))
       for await (const { custom_id, result } of await anthropic(made).messages.batches.results(id))

@@ -6,13 +6,14 @@ import type { TestClock } from './test-clock.ts';
 type Found<Value> = Exclude<Value, null | undefined | false>;
 
 /**
- * Polls `look` until it returns something, and returns that: every 10 ms, and less often if a look
+ * Polls `look` until it returns something, and returns that: every `paceMs`, and less often if a look
  * takes long, so that looks take a quarter of the time at most. Throws after `withinMs`, because a test
  * that waits forever reports nothing. Only a hang should take so long.
  */
 export async function until<Value>(
   look: () => Value | Promise<Value>,
   withinMs = 240_000,
+  paceMs = 10,
 ): Promise<Found<Value>> {
   for (const startMs = performance.now(); ;) {
     const lookedMs = performance.now();
@@ -22,7 +23,7 @@ export async function until<Value>(
       performance.now() - startMs < withinMs,
       `it did not come within ${withinMs} ms: ${look.toString()}`,
     );
-    await setTimeout(Math.max(10, Math.min(250, 3 * (performance.now() - lookedMs))));
+    await setTimeout(Math.max(paceMs, Math.min(250, 3 * (performance.now() - lookedMs))));
   }
 }
 
