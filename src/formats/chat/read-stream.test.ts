@@ -194,24 +194,26 @@ test('a message in a single chunk is read, and a message that repeats the deltas
 
 const types = (events: readonly StreamEvent[]) => events.map(({ type }) => type);
 
-test('a stream finishes once: with the usage of its own or a later chunk, at [DONE], or at the end', () => {
-  const own = readStream();
-  own.push(chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: 1 } }));
-  assert.deepEqual(types(own.push(chunk({}, 'stop', { usage }))), ['text-end', 'finish']);
-  assert.deepEqual([own.push(dataEvent('[DONE]')), own.end()], [[], []]);
-  const later = readStream();
-  assert.deepEqual(types(later.push(chunk({ content: 'x' }, 'stop'))), [
-    'start',
-    'text-start',
-    'text-delta',
-  ]);
-  assert.deepEqual(types(later.push(dataEvent({ choices: [], usage }))), ['text-end', 'finish']);
+test('a stream finishes once: at [DONE], or at the end', () => {
   const done = readStream();
-  done.push(chunk({ content: 'x' }, 'stop'));
+  done.push(chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: 1 } }));
+  assert.deepEqual(types(done.push(chunk({}, 'stop', { usage }))), []);
   assert.deepEqual(types(done.push(dataEvent('[DONE]'))), ['text-end', 'finish']);
+  assert.deepEqual(done.end(), []);
   const ended = readStream();
   ended.push(chunk({ content: 'x' }, 'stop'));
   assert.deepEqual(types(ended.end()), ['text-end', 'finish']);
+});
+
+test('the last usage counts, also behind one that came with the finish reason', () => {
+  const cached = { ...usage, prompt_tokens_details: { cached_tokens: 2 } };
+  const chunks = [
+    chunk({ content: 'x' }),
+    chunk({}, 'stop', { usage }),
+    dataEvent({ choices: [], usage: cached }),
+    dataEvent('[DONE]'),
+  ];
+  assert.equal(collect(readAll(chunks))!.usage!.cacheReadTokens, 2);
 });
 
 test('[DONE] without a finish reason ends a stream, as Snowflake sends it', () => {

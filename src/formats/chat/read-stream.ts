@@ -95,12 +95,12 @@ export class ChatStreamReader extends EventReader {
     if (choice) this.#readChoice(choice);
     const sources = readSources(chunk);
     if (sources.length > 0) this.#sources = sources;
-    const usage = readUsage(chunk);
-    this.usageSoFar = mergeUsage(this.usageSoFar, usage);
-    if (this.#broken !== null)
-      return this.fail(brokenStream(`the stream broke off: ${this.#broken}`));
-    // Usage that arrives before the end may be a running count.
-    return usage && this.#finishReason !== null ? this.#finish() : this.#blocks.take();
+    this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
+    // The usage behind a finish reason may not be the last: hosts repeat it with what the cache held
+    // (github.com/QuantumNous/new-api/issues/7472, read 2026-11-30).
+    return this.#broken === null
+      ? this.#blocks.take()
+      : this.fail(brokenStream(`the stream broke off: ${this.#broken}`));
   }
 
   #readChoice(choice: JsonObject): void {
