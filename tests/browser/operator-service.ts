@@ -16,6 +16,7 @@ import {
 import { quickHash, signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
+import { rowOf } from '../support/rows.ts';
 import { until } from '../support/until.ts';
 
 const password = 'correct horse battery';
@@ -102,6 +103,20 @@ test('an operator sees the open invitations of an account and withdraws one', as
     },
     { ignores: unconfirmed },
   );
+});
+
+test('a form saves what was changed in it, and keeps what others have changed meanwhile', async () => {
+  const owner = await signIn(gateway, { name: 'Olga' });
+  await visit(`/operator/accounts/${owner.account}?tab=terms`, async (page) => {
+    await page.getByLabel('Requests per minute').fill('60');
+    await ok(owner.patch(`/accounts/${owner.account}/settings`, { name: 'New name' }));
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Account saved').waitFor();
+    const { name, requests_per_minute } = await rowOf(gateway.database, 'accounts', {
+      id: owner.account,
+    });
+    assert.deepEqual([name, requests_per_minute], ['New name', 60]);
+  });
 });
 
 test('a long name pushes no button out of sight', async () => {

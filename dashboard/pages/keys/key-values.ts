@@ -1,5 +1,6 @@
 // Converts a key between the API and the form's fields.
 import type { Body, Output } from '../../api/client.ts';
+import { changedFields } from '../../parts/changed-fields.ts';
 import { microsFromText, usdText } from '../../parts/money-text.ts';
 import { localTimeText } from '../../parts/time-text.ts';
 
@@ -115,11 +116,7 @@ export function controlsOf(values: KeyValues): Required<Controls> {
 
 /** Returns only the changed fields. Otherwise an expiry in the past would block renaming a key. */
 export function changedControls(before: KeyValues, after: KeyValues): Controls {
-  const [was, is] = [controlsOf(before), controlsOf(after)];
-  const names = (Object.keys(is) as (keyof Controls)[]).filter(
-    (name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]),
-  );
-  return Object.fromEntries(names.map((name) => [name, is[name]]));
+  return changedFields(controlsOf(before), controlsOf(after));
 }
 
 /** Validates what needs no API call. Returns a message per field, null for a valid one. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
 import { useChange } from '../../api/use-api.ts';
+import { changedFields } from '../../parts/changed-fields.ts';
 import { microsFromText, shortUsdText, usdText } from '../../parts/money-text.ts';
 import { showSuccess } from '../../parts/notify.ts';
 import { SubmitForm } from '../../parts/submit-form.tsx';
@@ -59,14 +60,18 @@ function BudgetForm({ member, budget, onClose }: Props & { readonly onClose: () 
   const change = useChange('PATCH /accounts/:account/members/:user/budget', {
     invalidates: ['GET /accounts/:account/budgets'],
   });
+  const [before] = useState({
+    daily: textOf(budget?.daily_micros),
+    monthly: textOf(budget?.monthly_micros),
+  });
   const form = useForm({
-    initialValues: { daily: textOf(budget?.daily_micros), monthly: textOf(budget?.monthly_micros) },
+    initialValues: before,
     validate: { daily: problemOf, monthly: problemOf },
   });
   const sending = useFormSubmit(
     form,
-    async ({ daily, monthly }) => {
-      const body = { daily_micros: microsOf(daily), monthly_micros: microsOf(monthly) };
+    async (values) => {
+      const body = changedFields(bodyOf(before), bodyOf(values));
       await change.mutateAsync({ params: { user: member.user_id }, body });
       showSuccess(`Budget of ${member.name} saved. It applies within seconds.`);
       onClose();
@@ -104,6 +109,10 @@ function BudgetForm({ member, budget, onClose }: Props & { readonly onClose: () 
 
 function textOf(micros: number | null | undefined): string {
   return micros === null || micros === undefined ? '' : usdText(micros).slice(1);
+}
+
+function bodyOf({ daily, monthly }: { readonly daily: string; readonly monthly: string }) {
+  return { daily_micros: microsOf(daily), monthly_micros: microsOf(monthly) };
 }
 
 function microsOf(text: string): number | null {

@@ -39,7 +39,8 @@ const Budget = closed({
 });
 
 /** At most a billion dollars; null: no budget. */
-const Most = orNull(Type.Integer({ minimum: 0, maximum: 1e15 }));
+const Most = Type.Optional(orNull(Type.Integer({ minimum: 0, maximum: 1e15 })));
+const Budgets = closed({ daily_micros: Most, monthly_micros: Most });
 
 export const membersEndpoints = {
   'GET /accounts/:account/members': endpoint({
@@ -85,7 +86,7 @@ export const membersEndpoints = {
     access: 'owner',
     summary: 'Set the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately.',
-    body: closed({ daily_micros: Most, monthly_micros: Most }),
+    body: Budgets,
     output: Done,
   }),
   'PATCH /admin/v1/accounts/:account/members/:user/budget': endpoint({
@@ -93,7 +94,7 @@ export const membersEndpoints = {
     commands: ['budgets set', 'budgets remove'],
     summary: 'Set or remove the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately. A field that is left out stays as it is; null clears it, and a budget without fields is removed.',
-    body: Type.Object({ daily_micros: Type.Optional(Most), monthly_micros: Type.Optional(Most) }),
+    body: Budgets,
     output: Done,
   }),
   'GET /accounts/:account/invitations': endpoint({

@@ -1,8 +1,10 @@
 // The account's name, price multiplier and limits.
 import { SimpleGrid, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { useChange } from '../../../api/use-api.ts';
+import { changedFields } from '../../../parts/changed-fields.ts';
 import { showSuccess } from '../../../parts/notify.ts';
 import { Panel } from '../../../parts/panel.tsx';
 import { AddressesField, LimitFields } from '../../../parts/limit-fields.tsx';
@@ -40,8 +42,9 @@ export function TermsForm({ account }: { readonly account: Account }) {
       'GET /operator/audit-log',
     ],
   });
+  const [before, setBefore] = useState(valuesOf(account));
   const form = useForm<Values>({
-    initialValues: valuesOf(account),
+    initialValues: before,
     validate: {
       name: (text) => (text.trim() === '' ? 'Give the account a name.' : null),
       multiplier: (text) =>
@@ -55,8 +58,9 @@ export function TermsForm({ account }: { readonly account: Account }) {
     async (values) => {
       const after = await update.mutateAsync({
         params: { account: account.id },
-        body: bodyOf(values),
+        body: changedFields(bodyOf(before), bodyOf(values)),
       });
+      setBefore(valuesOf(after));
       form.setValues(valuesOf(after));
       form.resetDirty(valuesOf(after));
       showSuccess('Account saved. Changes apply within seconds.');
