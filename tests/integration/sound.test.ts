@@ -6,12 +6,12 @@ import {
   answerContent,
   streamFrames,
   wholeAnswer,
-  type Tokens,
   type UpstreamWireName,
 } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { wav } from '../support/task-samples.ts';
+import type { Tokens } from '../support/turn-format.ts';
 import { answerJson, framesText, thenReset } from '../support/upstream.ts';
 import { rowOf } from '../support/rows.ts';
 

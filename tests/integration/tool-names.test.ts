@@ -7,7 +7,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { startLoopGateway, wireModels } from '../support/loop-gateway.ts';
 import type { Framing } from '../support/model-hosts.ts';
-import { formats, playTurns, type LoopWire } from '../support/tool-loop.ts';
+import { turnFormats } from '../support/answers.ts';
+import { playTurns, type LoopWire } from '../support/tool-loop.ts';
 import type { Body } from '../support/turn-format.ts';
 import { answerStatus, type Script } from '../support/upstream.ts';
 
@@ -38,7 +39,7 @@ function callLast(wire: LoopWire, framing: Framing): Script {
   });
   return (response, request) => {
     const body = request.body as Body;
-    const names = formats[wire].toolNames(body);
+    const names = turnFormats[wire].toolNames(body);
     const bad = namesIn(body).find((name) => !patterns[wire].test(name) || !names.includes(name));
     if (bad === undefined) return play(response, request);
     return answerStatus(400, { body: { error: { message: `invalid name ${bad}` } } })(
@@ -201,7 +202,7 @@ function sentName(): string {
       : path.endsWith('messages')
         ? 'messages'
         : 'gemini';
-  return formats[wire].toolNames(body as Body).at(-1)!;
+  return turnFormats[wire].toolNames(body as Body).at(-1)!;
 }
 
 test('in test mode a directive calls a tool by the client’s name', async () => {

@@ -1,6 +1,6 @@
 // One model turn as a stream of each wire format: a text, or thinking and a tool call.
 import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
-import { formats } from '../support/tool-loop.ts';
+import { turnFormats } from '../support/answers.ts';
 import type { SseFrame } from '../support/upstream.ts';
 
 export type Wire = UpstreamFormatName;
@@ -22,7 +22,7 @@ export type Turn =
 const tokens = { input: 100, output: 20 };
 
 export function turnFrames(wire: Wire, turn: Turn): readonly SseFrame[] {
-  const { frames } = formats[wire];
+  const { frames } = turnFormats[wire];
   if ('text' in turn) return frames({ text: turn.text, thought: null, calls: [], tokens });
   const { id = 'call_1', input, ...call } = turn.call;
   const calls = [{ ...call, id, arguments: input }];

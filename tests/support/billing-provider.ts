@@ -3,7 +3,6 @@
 // however the call ended. It runs on the given clock.
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Tokens } from './answers.ts';
 import { errorBodyOf, errorFrameOf } from './host-errors.ts';
 import {
   asksForStream,
@@ -14,6 +13,7 @@ import {
   wholeOf,
   type ModelHost,
 } from './model-hosts.ts';
+import type { Tokens } from './turn-format.ts';
 import type { LocalUpstream, Script, SseFrame } from './upstream.ts';
 
 /** How a call ends. */

@@ -7,23 +7,13 @@
 //
 // A request with a JSON schema gets `forecast`, as text or as a call of the client's own
 // structured-output tool.
+import type { UpstreamFormatName } from '../../src/terms/format-name.ts';
+import { turnFormats } from './answers.ts';
 import { asksForStream, encodeFrames, streamType, type Framing } from './model-hosts.ts';
 import { answerBytes, answerJson, type Script } from './upstream.ts';
-import { chatTurns } from './turns-chat.ts';
-import { converseTurns } from './turns-converse.ts';
-import { geminiTurns } from './turns-gemini.ts';
-import { messagesTurns } from './turns-messages.ts';
-import { responsesTurns } from './turns-responses.ts';
 import type { Body, ToolCall, Turn, TurnFormat } from './turn-format.ts';
 
-export const formats = {
-  responses: responsesTurns,
-  chat: chatTurns,
-  messages: messagesTurns,
-  gemini: geminiTurns,
-  converse: converseTurns,
-} as const;
-export type LoopWire = keyof typeof formats;
+export type LoopWire = UpstreamFormatName;
 
 const cities = ['Paris', 'Rome'];
 const calls: readonly ToolCall[] = cities.map((city) => ({
@@ -69,7 +59,7 @@ export function playTurns(
   framing: Framing,
   turnOf: (format: TurnFormat, body: Body) => Turn,
 ): Script {
-  const format: TurnFormat = formats[wire];
+  const format = turnFormats[wire];
   return (response, request) => {
     const turn = turnOf(format, request.body as Body);
     if (!asksForStream(request.path, request.text))

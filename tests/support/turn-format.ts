@@ -12,25 +12,52 @@ export type ToolCall = {
 };
 type Thought = { readonly text: string; readonly signature: string };
 
+/** Tokens in disjoint buckets. Each wire format groups them differently. */
+export type Tokens = {
+  /** Input tokens neither read from nor written to the prompt cache. */
+  readonly input: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+  /** The part of `input` that is sound. Responses, Messages and Converse do not count it. */
+  readonly audio?: number;
+  readonly output: number;
+  /** Input beside the prompt, of code that Google ran. */
+  readonly toolUse?: number;
+};
+
 /** Calls or a text, possibly after thinking. */
 export type Turn = {
   readonly thought: Thought | null;
   readonly calls: readonly ToolCall[];
   readonly text: string | null;
-  /** The tokens that the provider counts. Left out: 20 of input and 10 of output. */
-  readonly tokens?: { readonly input: number; readonly output: number };
+  /** The tokens that the provider counts; null: none. Left out: 20 of input and 10 of output. */
+  readonly tokens?: Tokens | null;
 };
 
-export const tokensOf = ({ tokens = { input: 20, output: 10 } }: Turn) => ({
-  ...tokens,
-  total: tokens.input + tokens.output,
-});
+const none = { cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, audio: 0, toolUse: 0 };
+
+/** Returns the usage in a field, as the format counts it. `changes`: of the tokens. */
+export function usageIn(
+  field: string,
+  { tokens = { input: 20, output: 10 } }: Turn,
+  count: (tokens: Required<Tokens> & { readonly prompt: number }) => object,
+  changes: Partial<Tokens> = {},
+): object {
+  if (tokens === null) return {};
+  const all = { ...none, ...tokens, ...changes };
+  const prompt = all.input + all.cacheRead + all.cacheWrite + all.cacheWrite1h;
+  return { [field]: count({ ...all, prompt }) };
+}
 
 export function argumentsOf({ arguments: input }: ToolCall): string {
   return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
 export type Body = Readonly<Record<string, unknown>>;
+
+/** Cuts a text into the deltas of a stream. */
+export type Cut = (text: string) => readonly string[];
 
 export type TurnFormat = {
   /**
@@ -44,7 +71,10 @@ export type TurnFormat = {
   /** The part of a thought that must come back. */
   readonly proof: (thought: Thought) => string;
   readonly whole: (turn: Turn) => object;
-  readonly frames: (turn: Turn) => readonly SseFrame[];
+  /** `cut`: default: into pieces of three characters. */
+  readonly frames: (turn: Turn, cut?: Cut) => readonly SseFrame[];
+  /** The frames of a text before its first delta. */
+  readonly openingFrames: number;
 };
 
 /** Matches calls with results by id. */

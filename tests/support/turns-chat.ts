@@ -5,8 +5,8 @@ import {
   pairResults,
   piecesOf,
   textOf,
-  tokensOf,
-  type Body,
+  usageIn,
+  type Cut,
   type ToolCall,
   type Turn,
   type TurnFormat,
@@ -31,53 +31,66 @@ export const chatTurns: TurnFormat = {
     (body.response_format as { type?: string } | undefined)?.type === 'json_schema',
   asksToThink: (body) => body.reasoning_effort !== undefined,
   proof: ({ text }) => text,
-  whole: (turn) =>
-    completion(
-      [
-        {
-          index: 0,
-          message: { role: 'assistant', ...messageOf(turn) },
-          finish_reason: reasonOf(turn),
-        },
-      ],
-      usageOf(turn),
-    ),
-  frames: (turn) => [
-    chunk([{ index: 0, delta: { role: 'assistant', content: null } }]),
-    ...deltasOf(turn).map((delta) => chunk([{ index: 0, delta }])),
-    chunk([{ index: 0, delta: {}, finish_reason: reasonOf(turn) }]),
-    chunk([], usageOf(turn)),
+  whole: (turn) => ({
+    ...headOf('chat.completion'),
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', ...messageOf(turn) },
+        logprobs: null,
+        finish_reason: reasonOf(turn),
+      },
+    ],
+    ...usageOf(turn),
+  }),
+  frames: (turn, cut = piecesOf) => [
+    deltaFrame({ role: 'assistant', content: turn.text === null ? null : '' }),
+    ...deltasOf(turn, cut).map((delta) => deltaFrame(delta)),
+    deltaFrame({}, reasonOf(turn)),
+    ...(turn.tokens === null ? [] : [frame([], usageOf(turn))]),
     'data: [DONE]\n\n',
   ],
+  openingFrames: 1,
 };
 
 function usageOf(turn: Turn): object {
-  const { input, output, total } = tokensOf(turn);
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
+  return usageIn(
+    'usage',
+    turn,
+    ({ prompt, cacheRead, cacheWrite, cacheWrite1h, audio, output }) => ({
+      prompt_tokens: prompt,
+      completion_tokens: output,
+      total_tokens: prompt + output,
+      prompt_tokens_details: {
+        cached_tokens: cacheRead,
+        cache_write_tokens: cacheWrite + cacheWrite1h,
+        ...(audio > 0 && { audio_tokens: audio }),
+      },
+    }),
+  );
 }
 
-function completion(
-  choices: readonly object[],
-  counted: object | null,
-  object = 'chat.completion',
-): Body {
+function headOf(object: string): object {
   return {
-    id: 'chatcmpl-upstream',
+    id: 'chatcmpl-upstream1',
     object,
     created: 1_790_000_000,
-    model: 'upstream',
-    choices,
-    usage: counted,
+    model: 'upstream-model-2026-01-01',
   };
 }
 
-function chunk(choices: readonly object[], counted: object | null = null): SseFrame {
-  return { data: completion(choices, counted, 'chat.completion.chunk') };
+function deltaFrame(delta: object, finishReason: string | null = null): SseFrame {
+  return frame([{ index: 0, delta, finish_reason: finishReason }]);
+}
+
+function frame(choices: readonly object[], usage: object = { usage: null }): SseFrame {
+  return { data: { ...headOf('chat.completion.chunk'), choices, ...usage } };
 }
 
 function messageOf({ thought, calls, text }: Turn): object {
   return {
     content: text,
+    refusal: null,
     ...(thought && { reasoning_content: thought.text }),
     ...(calls.length > 0 && {
       tool_calls: calls.map((call) => ({ ...callOf(call), type: 'function' })),
@@ -89,10 +102,10 @@ function callOf(call: ToolCall) {
   return { id: call.id, function: { name: call.name, arguments: argumentsOf(call) } };
 }
 
-function deltasOf({ thought, calls, text }: Turn): object[] {
+function deltasOf({ thought, calls, text }: Turn, cut: Cut): object[] {
   return [
     ...piecesOf(thought?.text ?? '').map((piece) => ({ reasoning_content: piece })),
-    ...piecesOf(text ?? '').map((content) => ({ content })),
+    ...cut(text ?? '').map((content) => ({ content })),
     ...calls.flatMap((call, index) => callDeltas(call, index)),
   ];
 }

@@ -6,8 +6,9 @@ import {
   pairResults,
   piecesOf,
   textOf,
-  tokensOf,
+  usageIn,
   type Body,
+  type Cut,
   type Turn,
   type TurnFormat,
 } from './turn-format.ts';
@@ -36,21 +37,35 @@ export const converseTurns: TurnFormat = {
   },
   proof: ({ signature }) => signature,
   whole: (turn) => ({
-    output: { message: { role: 'assistant', content: blocksOf(turn).map(({ whole }) => whole) } },
+    output: {
+      message: { role: 'assistant', content: blocksOf(turn, piecesOf).map(({ whole }) => whole) },
+    },
     stopReason: reasonOf(turn),
-    usage: usageOf(turn),
+    ...usageOf(turn),
+    metrics: { latencyMs: 1 },
   }),
-  frames: (turn) => [
+  frames: (turn, cut = piecesOf) => [
     { event: 'messageStart', data: { role: 'assistant' } },
-    ...blocksOf(turn).flatMap(blockFrames),
+    ...blocksOf(turn, cut).flatMap(blockFrames),
     { event: 'messageStop', data: { stopReason: reasonOf(turn) } },
-    { event: 'metadata', data: { usage: usageOf(turn), metrics: { latencyMs: 1 } } },
+    { event: 'metadata', data: { ...usageOf(turn), metrics: { latencyMs: 1 } } },
   ],
+  openingFrames: 1,
 };
 
 function usageOf(turn: Turn): object {
-  const { input, output, total } = tokensOf(turn);
-  return { inputTokens: input, outputTokens: output, totalTokens: total };
+  return usageIn(
+    'usage',
+    turn,
+    ({ prompt, input, cacheRead, cacheWrite, cacheWrite1h, output }) => ({
+      inputTokens: input,
+      cacheReadInputTokens: cacheRead,
+      cacheWriteInputTokens: cacheWrite + cacheWrite1h,
+      ...(cacheWrite1h > 0 && { cacheDetails: [{ ttl: '1h', inputTokens: cacheWrite1h }] }),
+      outputTokens: output,
+      totalTokens: prompt + output,
+    }),
+  );
 }
 
 type Block = {
@@ -60,7 +75,7 @@ type Block = {
   readonly deltas: readonly object[];
 };
 
-function blocksOf({ thought, calls, text }: Turn): Block[] {
+function blocksOf({ thought, calls, text }: Turn, cut: Cut): Block[] {
   return [
     ...(thought
       ? [
@@ -80,7 +95,7 @@ function blocksOf({ thought, calls, text }: Turn): Block[] {
           {
             whole: { text },
             start: null,
-            deltas: piecesOf(text).map((piece) => ({ text: piece })),
+            deltas: cut(text).map((piece) => ({ text: piece })),
           },
         ]),
     ...calls.map((call) => ({

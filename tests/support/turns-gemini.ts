@@ -1,6 +1,15 @@
 // Turns of a scripted Gemini provider: calls come whole and without ids, and the first one carries
 // the signature.
-import { listOf, tokensOf, type Body, type Turn, type TurnFormat } from './turn-format.ts';
+import {
+  listOf,
+  piecesOf,
+  usageIn,
+  type Body,
+  type Cut,
+  type Tokens,
+  type Turn,
+  type TurnFormat,
+} from './turn-format.ts';
 
 export const geminiTurns: TurnFormat = {
   readResults: (body) => {
@@ -24,11 +33,20 @@ export const geminiTurns: TurnFormat = {
   // Gemini 3 always signs its calls.
   asksToThink: () => true,
   proof: ({ signature }) => signature,
-  whole: (turn) => chunk(turn, partsOf(turn), 'STOP'),
-  frames: (turn) => [
-    ...partsOf(turn).map((part) => ({ data: chunk(turn, [part]) })),
-    { data: chunk(turn, [{ text: '' }], 'STOP') },
+  whole: (turn) =>
+    chunk(
+      turn,
+      partsOf(turn, (text) => [text]),
+      { finishReason: 'STOP' },
+    ),
+  // Only the finish reason in the last chunk marks the end.
+  frames: (turn, cut = piecesOf) => [
+    ...partsOf(turn, cut).map((part) => ({
+      data: chunk(turn, [part], {}, { output: 1 }),
+    })),
+    { data: chunk(turn, [{ text: '' }], { finishReason: 'STOP' }) },
   ],
+  openingFrames: 0,
 };
 
 /** The gateway may send a text under any name in the response. */
@@ -38,31 +56,38 @@ function resultOf({ response }: Body): string {
     .join('');
 }
 
-function chunk(turn: Turn, parts: readonly object[], finishReason?: string): object {
-  const { input, output, total } = tokensOf(turn);
+/** Gemini reports no cache writes: its implicit cache charges them as plain input. */
+function chunk(
+  turn: Turn,
+  parts: readonly object[],
+  ending: object,
+  soFar: Partial<Tokens> = {},
+): object {
   return {
-    candidates: [
-      {
-        index: 0,
-        content: { role: 'model', parts },
-        ...(finishReason !== undefined && { finishReason }),
-      },
-    ],
-    usageMetadata: {
-      promptTokenCount: input,
-      candidatesTokenCount: output,
-      totalTokenCount: total,
-    },
-    modelVersion: 'upstream',
+    candidates: [{ content: { parts, role: 'model' }, ...ending, index: 0 }],
+    ...usageIn(
+      'usageMetadata',
+      turn,
+      ({ prompt, toolUse, cacheRead, audio, output }) => ({
+        promptTokenCount: prompt,
+        ...(toolUse > 0 && { toolUsePromptTokenCount: toolUse }),
+        ...(cacheRead > 0 && { cachedContentTokenCount: cacheRead }),
+        ...(audio > 0 && { promptTokensDetails: [{ modality: 'AUDIO', tokenCount: audio }] }),
+        candidatesTokenCount: output,
+        totalTokenCount: prompt + toolUse + output,
+      }),
+      soFar,
+    ),
+    modelVersion: 'upstream-model-2026-01-01',
     // The ids of calls are made from it.
-    responseId: ['upstream', ...turn.calls.map(({ id }) => id)].join('-'),
+    responseId: ['upstreamResponse1', ...turn.calls.map(({ id }) => id)].join('-'),
   };
 }
 
-function partsOf({ thought, calls, text }: Turn): object[] {
+function partsOf({ thought, calls, text }: Turn, cut: Cut): object[] {
   return [
     ...(thought ? [{ text: thought.text, thought: true }] : []),
-    ...(text === null ? [] : [{ text }]),
+    ...(text === null ? [] : cut(text).map((piece) => ({ text: piece }))),
     ...calls.map(({ name, arguments: args }, index) => ({
       functionCall: { name, args },
       ...(thought && index === 0 && { thoughtSignature: thought.signature }),

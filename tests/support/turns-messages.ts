@@ -4,8 +4,10 @@ import {
   pairResults,
   piecesOf,
   textOf,
-  tokensOf,
+  usageIn,
   type Body,
+  type Cut,
+  type Tokens,
   type Turn,
   type TurnFormat,
 } from './turn-format.ts';
@@ -28,44 +30,53 @@ export const messagesTurns: TurnFormat = {
   proof: ({ signature }) => signature,
   whole: (turn) => ({
     ...head,
-    content: blocksOf(turn).map(({ whole }) => whole),
+    content: blocksOf(turn, piecesOf).map(({ whole }) => whole),
     stop_reason: reasonOf(turn),
-    usage: usageOf(turn),
+    ...usageOf(turn),
   }),
-  frames: (turn) => [
-    frame('message_start', {
-      message: {
-        ...head,
-        content: [],
-        stop_reason: null,
-        usage: { ...usageOf(turn), output_tokens: 1 },
-      },
-    }),
-    ...blocksOf(turn).flatMap(blockFrames),
+  frames: (turn, cut = piecesOf) => [
+    frame('message_start', { message: { ...head, ...usageOf(turn, { output: 1 }) } }),
+    ...blocksOf(turn, cut).flatMap(blockFrames),
     frame('message_delta', {
       delta: { stop_reason: reasonOf(turn), stop_sequence: null },
-      usage: { output_tokens: tokensOf(turn).output },
+      ...usageIn('usage', turn, ({ output }) => ({ output_tokens: output })),
     }),
     frame('message_stop', {}),
   ],
+  openingFrames: 3,
 };
 
 const head = {
-  id: 'msg_upstream',
+  id: 'msg_upstream1',
   type: 'message',
   role: 'assistant',
-  model: 'upstream',
+  model: 'upstream-model-2026-01-01',
+  content: [],
+  stop_reason: null,
   stop_sequence: null,
 };
 
-function usageOf(turn: Turn) {
-  const { input, output } = tokensOf(turn);
-  return { input_tokens: input, output_tokens: output };
+function usageOf(turn: Turn, soFar: Partial<Tokens> = {}): object {
+  return usageIn(
+    'usage',
+    turn,
+    ({ input, cacheRead, cacheWrite, cacheWrite1h, output }) => ({
+      input_tokens: input,
+      cache_read_input_tokens: cacheRead,
+      cache_creation_input_tokens: cacheWrite + cacheWrite1h,
+      cache_creation: {
+        ephemeral_5m_input_tokens: cacheWrite,
+        ephemeral_1h_input_tokens: cacheWrite1h,
+      },
+      output_tokens: output,
+    }),
+    soFar,
+  );
 }
 
 type Block = { readonly whole: object; readonly start: object; readonly deltas: readonly object[] };
 
-function blocksOf({ thought, calls, text }: Turn): Block[] {
+function blocksOf({ thought, calls, text }: Turn, cut: Cut): Block[] {
   const blocks: Block[] = calls.map(({ id, name, arguments: input }) => ({
     whole: { type: 'tool_use', id, name, input },
     start: { type: 'tool_use', id, name, input: {} },
@@ -74,17 +85,17 @@ function blocksOf({ thought, calls, text }: Turn): Block[] {
       partial_json: piece,
     })),
   }));
-  if (text !== null) blocks.unshift(textBlock(text));
+  if (text !== null) blocks.unshift(textBlock(text, cut(text)));
   if (thought) blocks.unshift(thinkingBlock(thought));
   return blocks;
 }
 
-function textBlock(text: string): Block {
+function textBlock(text: string, pieces: readonly string[]): Block {
   const start = { type: 'text', text: '' };
   return {
     whole: { ...start, text },
     start,
-    deltas: piecesOf(text).map((piece) => ({ type: 'text_delta', text: piece })),
+    deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
   };
 }
 
@@ -102,6 +113,7 @@ function thinkingBlock({ text, signature }: NonNullable<Turn['thought']>): Block
 function blockFrames({ start, deltas }: Block, index: number): SseFrame[] {
   return [
     frame('content_block_start', { index, content_block: start }),
+    ...(index === 0 ? [frame('ping', {})] : []),
     ...deltas.map((delta) => frame('content_block_delta', { index, delta })),
     frame('content_block_stop', { index }),
   ];

@@ -5,8 +5,9 @@ import {
   pairResults,
   piecesOf,
   textOf,
-  tokensOf,
+  usageIn,
   type Body,
+  type Cut,
   type ToolCall,
   type Turn,
   type TurnFormat,
@@ -34,10 +35,10 @@ export const responsesTurns: TurnFormat = {
     responseOf(
       turn,
       'completed',
-      itemsOf(turn).map(({ item }) => item),
+      itemsOf(turn, piecesOf).map(({ item }) => item),
     ),
-  frames: (turn) => {
-    const items = itemsOf(turn);
+  frames: (turn, cut = piecesOf) => {
+    const items = itemsOf(turn, cut);
     const whole = items.map(({ item }) => item);
     const events = [
       { type: 'response.created', response: responseOf(turn, 'in_progress', []) },
@@ -50,32 +51,40 @@ export const responsesTurns: TurnFormat = {
       data: { ...event, sequence_number: sequence },
     }));
   },
+  openingFrames: 4,
 };
 
 function responseOf(turn: Turn, status: string, output: readonly object[]): object {
-  const tokens = tokensOf(turn);
   return {
-    id: 'resp_upstream',
+    id: 'resp_upstream1',
     object: 'response',
     created_at: 1_790_000_000,
     status,
     error: null,
     incomplete_details: null,
-    model: 'upstream',
+    model: 'upstream-model-2026-01-01',
+    store: false,
     output,
-    parallel_tool_calls: true,
-    tool_choice: 'auto',
-    tools: [],
-    usage:
-      status === 'completed'
-        ? {
-            input_tokens: tokens.input,
-            input_tokens_details: { cached_tokens: 0 },
-            output_tokens: tokens.output,
-            output_tokens_details: { reasoning_tokens: 0 },
-            total_tokens: tokens.total,
-          }
-        : null,
+    ...(status === 'completed' && usageOf(turn)),
+  };
+}
+
+function usageOf(turn: Turn): object {
+  return {
+    usage: null,
+    ...usageIn('usage', turn, ({ prompt, cacheRead, cacheWrite, cacheWrite1h, output }) => ({
+      input_tokens: prompt,
+      input_tokens_details: {
+        cached_tokens: cacheRead,
+        cache_write_tokens: cacheWrite + cacheWrite1h,
+        ...(cacheWrite1h > 0 && {
+          cache_write_tokens_details: { ttl_12h_tokens: cacheWrite1h },
+        }),
+      },
+      output_tokens: output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: prompt + output,
+    })),
   };
 }
 
@@ -87,10 +96,10 @@ type Item = {
   readonly events: (place: { item_id: unknown; output_index: number }) => StreamEvent[];
 };
 
-function itemsOf({ thought, calls, text }: Turn): Item[] {
+function itemsOf({ thought, calls, text }: Turn, cut: Cut): Item[] {
   return [
     ...(thought ? [reasoningItem(thought)] : []),
-    ...(text === null ? [] : [messageItem(text)]),
+    ...(text === null ? [] : [messageItem(text, cut(text))]),
     ...calls.map(callItem),
   ];
 }
@@ -117,15 +126,15 @@ function reasoningItem({ text, signature }: NonNullable<Turn['thought']>): Item 
   };
 }
 
-function messageItem(text: string): Item {
+function messageItem(text: string, pieces: readonly string[]): Item {
   const start = {
-    id: 'msg_upstream',
+    id: 'msg_upstream1',
     type: 'message',
     role: 'assistant',
     status: 'in_progress',
     content: [],
   };
-  const part = { type: 'output_text', text, annotations: [], logprobs: [] };
+  const part = { type: 'output_text', text, annotations: [] };
   return {
     item: { ...start, status: 'completed', content: [part] },
     start,
@@ -133,13 +142,8 @@ function messageItem(text: string): Item {
       const at = { ...place, content_index: 0 };
       return [
         { type: 'response.content_part.added', ...at, part: { ...part, text: '' } },
-        ...piecesOf(text).map((delta) => ({
-          type: 'response.output_text.delta',
-          ...at,
-          delta,
-          logprobs: [],
-        })),
-        { type: 'response.output_text.done', ...at, text, logprobs: [] },
+        ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...at, delta })),
+        { type: 'response.output_text.done', ...at, text },
         { type: 'response.content_part.done', ...at, part },
       ];
     },
