@@ -17,6 +17,12 @@ export function withoutNulls(object: JsonObject, ...kept: readonly string[]): Js
   return Object.fromEntries(Object.entries(object).filter(([name]) => !isNull(name)));
 }
 
+/** Returns the needed fields that the object lacks, or has as another type. */
+export function missingFields(object: JsonObject, needed: JsonObject): JsonObject {
+  const isMissing = ([name, value]: [string, unknown]) => typeof object[name] !== typeof value;
+  return Object.fromEntries(Object.entries(needed).filter(isMissing));
+}
+
 /** Edits the object at a path of fields. Returns the same object when there is none. */
 export function editAt(
   object: JsonObject,

@@ -8,6 +8,7 @@ import type { StreamEvent, UpstreamFailure } from '../canonical/event.ts';
 import type { Stop } from '../canonical/stop.ts';
 import type { CacheMarks } from '../terms/prompt-cache.ts';
 import type { ClientFormatName, UpstreamFormatName } from '../terms/format-name.ts';
+import type { AnswerPart } from '../canonical/own-tools.ts';
 import type { OutputMeter } from '../canonical/output-bytes.ts';
 import type { AssistantPart, CanonicalRequest } from '../canonical/request.ts';
 import type { ServiceTier } from '../canonical/service-tier.ts';
@@ -111,7 +112,7 @@ export type ClientFormat = {
   readonly fieldNames?: FieldNames;
   /** The field of a whole answer that holds its usage. Left out: `usage`. */
   readonly usageField?: string;
-  readonly writeAnswer: (answer: Answer, context: AnswerContext) => JsonObject;
+  readonly writeAnswer: (answer: Answer<AnswerPart>, context: AnswerContext) => JsonObject;
   readonly writeStream: (context: AnswerContext) => StreamPipe<StreamEvent>;
   /** The content type of its streams. Left out: server-sent events. */
   readonly streamType?: string;

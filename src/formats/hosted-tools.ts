@@ -1,10 +1,9 @@
 // Tools that the gateway runs for a model whose provider has none, as a client's format asks for them.
 // The model gets functions in their place.
-import type { Answer } from '../canonical/answer.ts';
-import type { AnswerPart, OwnFunction } from '../canonical/own-tools.ts';
+import type { OwnFunction } from '../canonical/own-tools.ts';
 import type { JsonObject } from '../lib/json.ts';
 import type { SearchTool } from '../terms/web-search.ts';
-import type { AnswerContext, ClientRequest } from './format.ts';
+import type { ClientRequest } from './format.ts';
 import type { SearchSites } from './search-sites.ts';
 
 export type HostedTools = {
@@ -19,7 +18,6 @@ export type HostedTools = {
   ) => ClientRequest;
   /** Lists the options of the search that have no effect here. Left out: it has none. */
   readonly ignoredFields?: (request: ClientRequest) => readonly string[];
-  readonly writeAnswer: (answer: Answer<AnswerPart>, context: AnswerContext) => JsonObject;
 };
 
 export type HostedSearch = SearchTool & {

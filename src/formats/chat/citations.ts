@@ -9,7 +9,7 @@ import {
   type Citation,
   type UrlCitation,
 } from '../../canonical/citation.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject, listOf, textOrNull } from '../../lib/json.ts';
 
 /**
@@ -64,7 +64,7 @@ export function readSources({ search_results: results, citations }: JsonObject):
 }
 
 /** Writes the annotations of an answer. Chat joins its texts into one. */
-export function writeAnnotations(content: readonly AssistantPart[]): JsonObject[] {
+export function writeAnnotations(content: readonly AnswerPart[]): JsonObject[] {
   let blockStart = 0;
   return content.flatMap((part) => {
     if (part.type !== 'text') return [];

@@ -19,29 +19,13 @@ export const ownFields = {
   best_of: optional(Type.Integer({ minimum: 1 })),
 };
 
-const chat = Chat.properties;
-
 /** Fields that Chat has under the same name. */
-export const sharedFields = {
-  model: chat.model,
-  temperature: chat.temperature,
-  top_p: chat.top_p,
-  stream: chat.stream,
-  stream_options: chat.stream_options,
-  n: chat.n,
-  stop: chat.stop,
-  seed: chat.seed,
-  user: chat.user,
-  frequency_penalty: chat.frequency_penalty,
-  presence_penalty: chat.presence_penalty,
-  logit_bias: chat.logit_bias,
-  reasoning_effort: chat.reasoning_effort,
-  service_tier: chat.service_tier,
-  safety_identifier: chat.safety_identifier,
-  prompt_cache_key: chat.prompt_cache_key,
-  verbosity: chat.verbosity,
-  metadata: chat.metadata,
-};
+const shared = (
+  'model temperature top_p stream stream_options n stop seed user frequency_penalty presence_penalty logit_bias ' +
+  'reasoning_effort service_tier safety_identifier prompt_cache_key verbosity metadata'
+).split(' ') as (keyof typeof Chat.properties)[];
+
+export const sharedFields = Object.fromEntries(shared.map((name) => [name, Chat.properties[name]]));
 
 const prompt = Type.Union([Type.String(), Type.Array(Type.Integer({ minimum: 0 }))]);
 

@@ -4,7 +4,7 @@
 import type { Signature, Vendor } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { fitMistralCallId, fitOpenAiChatCallId, isMistral } from '../call-ids.ts';
-import { editAt, editFields, editItems } from '../edit-json.ts';
+import { editAt, editFields, editItems, editText } from '../edit-json.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { UpstreamTarget } from '../format.ts';
 import { readDetail } from './reasoning.ts';
@@ -63,16 +63,11 @@ function relayMessage(
   // OpenAI's role for instructions; several hosts know only `system`.
   if (message.role === 'developer' && !target.isOpenAi) edits.role = 'system';
   const { tool_call_id: callId, tool_calls: calls, reasoning_details: details } = message;
-  if (typeof callId === 'string' && fitId(callId) !== callId) edits.tool_call_id = fitId(callId);
-  if (Array.isArray(calls)) {
-    const relayed = calls.map((call: unknown) => relayCall(call, { target, fitId, ignored }));
-    if (relayed.some((call, index) => call !== calls[index])) edits.tool_calls = relayed;
-  }
+  edits.tool_call_id = editText(callId, fitId);
+  edits.tool_calls = editItems(calls, (call) => relayCall(call, { target, fitId, ignored }));
   const refused = refusedHistory(target);
-  if (refused.includes(cacheMark)) {
-    const content = editItems(message.content, (part) => withoutMark(part, ignored));
-    if (content !== message.content) edits.content = content;
-  }
+  if (refused.includes(cacheMark))
+    edits.content = editItems(message.content, (part) => withoutMark(part, ignored));
   for (const field of refused) {
     const value = message[field];
     if (value === undefined) continue;
@@ -87,7 +82,7 @@ function relayMessage(
       ignored.add('reasoning_details');
     }
   }
-  return Object.keys(edits).length === 0 ? message : { ...message, ...edits };
+  return editFields(message, edits);
 }
 
 const cacheMark = 'cache_control';
@@ -123,8 +118,7 @@ type CallNotes = {
 };
 
 /** Only Google uses its signature, and most other hosts refuse the field. */
-function relayCall(call: unknown, { target, fitId, ignored }: CallNotes): unknown {
-  if (!isObject(call)) return call;
+function relayCall(call: JsonObject, { target, fitId, ignored }: CallNotes): JsonObject {
   const { extra_content: extra, ...rest } = call;
   const isForeign = isObject(extra) && 'google' in extra && !/gemini|google/i.test(target.model);
   if (isForeign) ignored.add('extra_content');

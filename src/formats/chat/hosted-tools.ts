@@ -1,20 +1,12 @@
 // The web search of a Chat request, run by the gateway for a model that has none.
-import { searchFunction, type AnswerPart } from '../../canonical/own-tools.ts';
-import type { AssistantPart } from '../../canonical/request.ts';
+import { searchFunction } from '../../canonical/own-tools.ts';
 import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { readPages, searchFunctionAt } from '../search-options.ts';
 import { isSearchTool, listedSearch, readSearchTool } from './web-search.ts';
-import { writeAnswer } from './write-answer.ts';
 
-export const hostedTools: HostedTools = {
-  readSearch,
-  withFunctions,
-  // Chat shows only the citations of a search.
-  writeAnswer: ({ content, ...answer }, context) =>
-    writeAnswer({ ...answer, content: content.filter(isShown) }, context),
-};
+export const hostedTools: HostedTools = { readSearch, withFunctions };
 
 /**
  * Chat has no limit of the searches. Returns null also when the client has a function of its name. A search
@@ -55,8 +47,4 @@ function optionsOf(request: ClientRequest): JsonObject {
 
 function toolsOf({ body: { tools } }: ClientRequest): readonly JsonObject[] {
   return objectsOf(tools);
-}
-
-function isShown(part: AnswerPart): part is AssistantPart {
-  return part.type !== 'search' && part.type !== 'drawing';
 }

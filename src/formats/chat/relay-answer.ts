@@ -2,7 +2,7 @@
 // fills required fields, restores tool names and removes the upstream's price.
 import { OutputMeter } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { missingFields } from '../edit-json.ts';
 import type { AnswerContext, RelayedAnswer } from '../format.ts';
 import { withPlainContent } from './content.ts';
 import { checkAnswer, type Choice, firstChoice, joinChoices } from './read-answer.ts';
@@ -29,7 +29,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   return {
     body: {
       ...answer,
-      ...missingHead(answer, context),
+      ...missingFields(answer, completionHead(context)),
       choices: names
         ? choices.map((choice) => ({
             ...choice,
@@ -65,13 +65,4 @@ function contentOf({ message, finish_reason: reason }: Choice): ChoiceContent {
   content.note(message);
   content.reason = readFinishReason(reason);
   return content;
-}
-
-function missingHead({ id, object, created }: JsonObject, context: AnswerContext): JsonObject {
-  const ours = completionHead(context);
-  return {
-    ...(typeof id !== 'string' && { id: ours.id }),
-    ...(typeof object !== 'string' && { object: ours.object }),
-    ...(typeof created !== 'number' && { created: ours.created }),
-  };
 }

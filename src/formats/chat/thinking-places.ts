@@ -3,6 +3,7 @@
 // block that does not begin its answer holds the place: `after_12_1` follows 12 UTF-16 units of
 // text and one call. Clients of OpenRouter's `reasoning_details` keep the field and treat it as
 // opaque.
+import type { AnswerPart } from '../../canonical/own-tools.ts';
 import type { AssistantPart, ThinkingPart } from '../../canonical/request.ts';
 
 export type ThinkingPlace = { readonly textLength: number; readonly calls: number };
@@ -19,7 +20,7 @@ export function readPlace(id: unknown): ThinkingPlace | null {
   return textLength === undefined ? null : { textLength: Number(textLength), calls: Number(calls) };
 }
 
-export function placeThinking(content: readonly AssistantPart[]): PlacedThinking[] {
+export function placeThinking(content: readonly AnswerPart[]): PlacedThinking[] {
   const placed: PlacedThinking[] = [];
   let place = start;
   for (const part of content) {

@@ -1,6 +1,7 @@
 // Writes an answer as a chat completion.
 import type { Answer } from '../../canonical/answer.ts';
-import type { AssistantPart, ToolCallPart } from '../../canonical/request.ts';
+import type { AnswerPart } from '../../canonical/own-tools.ts';
+import type { ToolCallPart } from '../../canonical/request.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage, type Usage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
@@ -14,8 +15,13 @@ import { writeFinishReason } from './stop.ts';
 import { placeThinking } from './thinking-places.ts';
 import { writeUsage } from './usage.ts';
 
-export function writeAnswer({ content, stop, usage }: Answer, context: AnswerContext): JsonObject {
+/** Of a search of the gateway, Chat shows only the citations. */
+export function writeAnswer(
+  { content, stop, usage }: Answer<AnswerPart>,
+  context: AnswerContext,
+): JsonObject {
   const hasRefusal = content.some((part) => part.type === 'refusal');
+  const annotations = writeAnnotations(content);
   const counted = countUsage(usage, { ...context, outputBytes: countOutputBytes(content) });
   return {
     ...completionHead(context),
@@ -25,7 +31,7 @@ export function writeAnswer({ content, stop, usage }: Answer, context: AnswerCon
         message: {
           role: 'assistant',
           ...writeAssistantContent(content),
-          ...annotationsOf(content),
+          ...(annotations.length > 0 && { annotations }),
         },
         logprobs: null,
         finish_reason: writeFinishReason(stop, { hasRefusal }),
@@ -42,23 +48,12 @@ export function writeTier(counted: Usage, { request }: AnswerContext): JsonObjec
   return isKnown ? { service_tier: shownTier(counted, request) } : {};
 }
 
-function annotationsOf(content: readonly AssistantPart[]): JsonObject {
-  const annotations = writeAnnotations(content);
-  return annotations.length === 0 ? {} : { annotations };
-}
-
-/** Returns the fields of a whole answer that stand before its choices. */
-export function completionHead(context: AnswerContext): JsonObject {
-  return {
-    id: completionId(context),
-    object: 'chat.completion',
-    created: context.createdAtSeconds,
-    model: context.model,
-  };
-}
-
-export function completionId(context: AnswerContext): string {
-  return `chatcmpl-${context.requestId}`;
+/** Returns the fields of an answer, or of a chunk, that stand before its choices. */
+export function completionHead(
+  { requestId, createdAtSeconds, model }: AnswerContext,
+  object: 'chat.completion' | 'chat.completion.chunk' = 'chat.completion',
+): JsonObject {
+  return { id: `chatcmpl-${requestId}`, object, created: createdAtSeconds, model };
 }
 
 /**
@@ -66,7 +61,7 @@ export function completionId(context: AnswerContext): string {
  * Several texts are joined, as in a stream.
  */
 export function writeAssistantContent(
-  content: readonly AssistantPart[],
+  content: readonly AnswerPart[],
   fitCallId = (id: string) => id,
 ): JsonObject {
   const text = joinTexts(content, 'text');
@@ -89,7 +84,7 @@ export function writeAssistantContent(
   };
 }
 
-function joinTexts(content: readonly AssistantPart[], type: 'text' | 'refusal'): string {
+function joinTexts(content: readonly AnswerPart[], type: 'text' | 'refusal'): string {
   return content.map((part) => (part.type === type ? part.text : '')).join('');
 }
 

@@ -13,6 +13,7 @@ import type { Emulated } from '../adapting/emulated.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { withoutNulls } from '../edit-json.ts';
 import type { Lose } from '../fit-schema.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { refusedSampling, takesStops } from '../model-abilities.ts';
@@ -110,15 +111,12 @@ function writeTools(
 
 function writeTool(tool: Tool, target: UpstreamTarget, ignored: Set<string>): JsonObject {
   const { name, description, strict, kind, grammar } = tool;
-  const described = { name, ...(description === null ? null : { description }) };
   if (kind === 'custom') {
-    return {
-      type: 'custom',
-      custom: { ...described, ...(grammar ? { format: { type: 'grammar', grammar } } : null) },
-    };
+    const format = grammar ? { type: 'grammar', grammar } : null;
+    return { type: 'custom', custom: withoutNulls({ name, description, format }) };
   }
   const parameters = fitParameters(tool, target, (word) => ignored.add(`tools.${word}`));
-  const called = { ...described, parameters, ...(strict === null ? null : { strict }) };
+  const called = withoutNulls({ name, description, parameters, strict });
   return { type: 'function', function: called };
 }
 
@@ -170,13 +168,8 @@ function writeOutputFormat(
   const { name, description, strict } = format;
   const lose = (word: string) => ignored.add(`schema.${word}`);
   const schema = fitOutputSchema(format, target, lose);
-  const described = { name, ...(description === null ? null : { description }), schema };
-  return {
-    response_format: {
-      type: 'json_schema',
-      json_schema: { ...described, ...(strict === null ? null : { strict }) },
-    },
-  };
+  const json_schema = withoutNulls({ name, description, schema, strict });
+  return { response_format: { type: 'json_schema', json_schema } };
 }
 
 /** For translation and the straight path. */

@@ -17,7 +17,7 @@ import { writeDetail } from './reasoning.ts';
 import { writeFinishReason } from './stop.ts';
 import type { ThinkingPlace } from './thinking-places.ts';
 import { wantsStreamUsage, writeUsage } from './usage.ts';
-import { completionId, writeTier } from './write-answer.ts';
+import { completionHead, writeTier } from './write-answer.ts';
 
 export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
   return withLimit(new ChatStreamWriter(context));
@@ -26,12 +26,7 @@ export function writeStream(context: AnswerContext): StreamPipe<StreamEvent> {
 export const doneFrame = formatSse(null, '[DONE]');
 
 export function chunkHead(context: AnswerContext): JsonObject {
-  return {
-    id: completionId(context),
-    object: 'chat.completion.chunk',
-    created: context.createdAtSeconds,
-    model: context.model,
-  };
+  return completionHead(context, 'chat.completion.chunk');
 }
 
 class ChatStreamWriter extends AnswerStream {

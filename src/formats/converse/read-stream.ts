@@ -157,19 +157,13 @@ export class AnswerReader extends EventReader {
           ...(open.hasInput ? [] : [{ type: 'tool-call-delta', text: '{}' } as const]),
           { type: 'tool-call-end' },
         ];
-      case 'thinking':
-        return [
-          // Claude is the only model on Bedrock that signs its reasoning.
-          ...(open.signature === ''
-            ? []
-            : [
-                {
-                  type: 'thinking-signature',
-                  signature: { vendor: 'anthropic', value: open.signature },
-                } as const,
-              ]),
-          { type: 'thinking-end' },
-        ];
+      case 'thinking': {
+        const end = { type: 'thinking-end' } as const;
+        if (open.signature === '') return [end];
+        // Claude is the only model on Bedrock that signs its reasoning.
+        const signature = { vendor: 'anthropic', value: open.signature } as const;
+        return [{ type: 'thinking-signature', signature }, end];
+      }
       default:
         return [];
     }

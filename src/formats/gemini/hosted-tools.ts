@@ -4,9 +4,8 @@ import type { ClientRequest } from '../format.ts';
 import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import type { GeminiRequest } from './schema.ts';
 import { asksForSearch, declarationsOf, withoutSearch } from './shared-credential.ts';
-import { writeAnswer } from './write-answer.ts';
 
-export const hostedTools: HostedTools = { readSearch, withFunctions, writeAnswer };
+export const hostedTools: HostedTools = { readSearch, withFunctions };
 
 /** Gemini has no limit of the searches. Returns null also when the client has a function of its name. */
 function readSearch({ body }: ClientRequest): HostedSearch | null {

@@ -99,12 +99,9 @@ function mendTools(tools: GeminiRequest['tools']): unknown {
 
 /** Corrects the type of an image or PDF by its bytes, as in translation. */
 function relayMedia(part: JsonObject): JsonObject {
-  const { functionResponse: result } = part;
-  const edited = isObject(result)
-    ? editFields(part, {
-        functionResponse: editFields(result, { parts: editItems(result.parts, relayMedia) }),
-      })
-    : part;
+  const edited = editAt(part, ['functionResponse'], (result) =>
+    editFields(result, { parts: editItems(result.parts, relayMedia) }),
+  );
   return editAt(edited, ['inlineData'], (media) => {
     const { mimeType, data } = media;
     if (typeof mimeType !== 'string' || typeof data !== 'string') return media;

@@ -4,6 +4,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import { editFields, editItems } from '../edit-json.ts';
+import { isThinking } from './signature.ts';
 
 const marksMax = 4;
 
@@ -92,9 +93,7 @@ function markLast(
   mark: JsonObject = { type: 'ephemeral' },
 ): readonly JsonObject[] {
   const list = blocks as readonly JsonObject[];
-  const last = list.findLastIndex(
-    ({ type }) => type !== 'thinking' && type !== 'redacted_thinking',
-  );
+  const last = list.findLastIndex((block) => !isThinking(block));
   return list.map((block, index) =>
     index === last && !isMarked(block) ? { ...block, cache_control: mark } : block,
   );

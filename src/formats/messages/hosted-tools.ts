@@ -8,11 +8,10 @@ import type { HostedSearch, HostedTools } from '../hosted-tools.ts';
 import { searchFunctionAt } from '../search-options.ts';
 import { readSites } from '../search-sites.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
-import { writeAnswer } from './write-answer.ts';
 
 const { name } = searchFunction;
 
-export const hostedTools: HostedTools = { readSearch, withFunctions, ignoredFields, writeAnswer };
+export const hostedTools: HostedTools = { readSearch, withFunctions, ignoredFields };
 
 /** Returns null also when the client has a function of its name, or code is to call the search. */
 function readSearch(request: ClientRequest): HostedSearch | null {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { mayThinkWithBudget } from '../claude-thinking.ts';
 import type { Lightened } from '../format.ts';
 import { refusesReasoning } from '../refused-reasoning.ts';
+import { isThinking } from './signature.ts';
 
 /** `refusal`: the body of the host's 400. Returns null when nothing can be left out. */
 export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | null {
@@ -24,8 +25,6 @@ export function withoutRefused(body: JsonObject, refusal: unknown): Lightened | 
 /** Returns null for a turn without anything else: Anthropic refuses empty ones. */
 function withoutThinking(turn: unknown): unknown {
   if (!isObject(turn) || turn.role !== 'assistant' || !Array.isArray(turn.content)) return turn;
-  const isThinking = (block: unknown) =>
-    isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
   const content = turn.content.filter((block) => !isThinking(block));
   if (content.length === turn.content.length) return turn;
   return content.length === 0 ? null : { ...turn, content };

@@ -6,13 +6,13 @@ import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { base64Source } from '../../canonical/media-type.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
-import { editFields, editItems } from '../edit-json.ts';
+import { editFields, editItems, editText } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
 import { pairMessages } from './pair-messages.ts';
 import { isCleared, isFallback } from './read-conversation.ts';
 import type { RequestMessage } from './schema.ts';
 import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
-import { openSignature } from './signature.ts';
+import { isThinking, openSignature } from './signature.ts';
 import { withChangesAsTexts } from './tool-changes.ts';
 import { upstreamCallId } from './tool-input.ts';
 
@@ -107,10 +107,6 @@ function mendSource(block: JsonObject): JsonObject {
   return editFields(block, { source: editFields(source, fields) });
 }
 
-function isThinking({ type }: JsonObject): boolean {
-  return type === 'thinking' || type === 'redacted_thinking';
-}
-
 /**
  * Anthropic refuses a mark for the cache on thinking, which clients with rules of their own set:
  * github.com/LeenHawk/gproxy/issues/67 (read 2026-11-30).
@@ -164,8 +160,7 @@ function withOwnCitations({ citations, ...block }: Record<string, unknown>): unk
 function withUpstreamId(block: Record<string, unknown>): unknown {
   const name =
     block.type === 'tool_use' ? 'id' : block.type === 'tool_result' ? 'tool_use_id' : null;
-  const id = name === null ? undefined : block[name];
-  if (name === null || typeof id !== 'string') return block;
-  const upstreamId = upstreamCallId(id);
-  return upstreamId === id ? block : { ...block, [name]: upstreamId };
+  return name === null
+    ? block
+    : editFields(block, { [name]: editText(block[name], upstreamCallId) });
 }

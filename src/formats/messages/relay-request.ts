@@ -1,12 +1,14 @@
 // The straight path for a request: the client's body with the upstream's model and a limited
 // output, without what Anthropic would refuse of other vendors' turns. Everything else stays
 // unchanged.
+import type { Effort } from '../../canonical/request.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { editAt, editFields, editItems, withoutNulls } from '../edit-json.ts';
 import { destinationOf } from '../destination.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { mendSchema } from '../mend-schema.ts';
+import { leaveOutFields } from '../model-abilities.ts';
 import { asObjectSchema } from '../tool-parameters.ts';
 import { limitCacheMarks } from './cache-marks.ts';
 import { verdictTable } from './field-verdicts.ts';
@@ -53,7 +55,8 @@ export function relayRequest(
   boundBudget(outgoing, { mustThinkFirst }, ignored);
   fitToModel(outgoing, target.model, ignored);
   const isClaude = target.model.includes('claude');
-  if (!isClaude) dropSafeguards(outgoing, ignored);
+  // Other vendors copied Messages without verdicts on calls.
+  if (!isClaude) leaveOutFields(outgoing, ['safeguards'], ignored);
   const cacheMarks = limitCacheMarks(outgoing, ignored);
   return {
     ...withFittedNames(body, { written: outgoing, renameTools, rule: toolNames }),
@@ -116,12 +119,6 @@ function fitToModel(outgoing: Outgoing, model: string, ignored: Set<string>): vo
   Object.assign(outgoing, fitSampling({ temperature, topP, topK }, fit, ignored));
 }
 
-/** Other vendors copied Messages without verdicts on calls. */
-function dropSafeguards(outgoing: Record<string, unknown>, ignored: Set<string>): void {
-  if (isAskedFor(outgoing.safeguards)) ignored.add('safeguards');
-  delete outgoing.safeguards;
-}
-
 type Outgoing = Record<string, unknown> &
   Pick<
     MessagesRequest,
@@ -141,8 +138,16 @@ function dropEffort(outgoing: Outgoing, model: string, ignored: Set<string>): vo
   if (!isOff || !claudeTraits(model).thinksUnasked) delete outgoing.thinking;
   if (!config?.effort) return;
   ignored.add('output_config.effort');
-  const { effort: _, ...rest } = config;
-  outgoing.output_config = rest;
+  setEffort(outgoing, null);
+}
+
+/** null: none. */
+function setEffort(outgoing: Outgoing, effort: Effort | null): void {
+  const { effort: _, ...rest } = outgoing.output_config ?? {};
+  const changed: JsonObject = { ...rest, ...(effort && { effort }) };
+  if (Object.keys(changed).length > 0)
+    outgoing.output_config = changed as Outgoing['output_config'];
+  else delete outgoing.output_config;
 }
 
 /** Thinks as the model's generation does; what it cannot is left out. */
@@ -161,10 +166,7 @@ function fitThinking(outgoing: Outgoing, model: string, ignored: Set<string>): v
   }
   if (fitted.effort === asked.effort) return;
   if (fitted.effort === null) ignored.add('output_config.effort');
-  const { effort: _, ...rest } = config ?? {};
-  const changed: JsonObject = { ...rest, ...(fitted.effort && { effort: fitted.effort }) };
-  if (Object.keys(changed).length > 0) outgoing.output_config = changed as typeof config;
-  else delete outgoing.output_config;
+  setEffort(outgoing, fitted.effort);
 }
 
 /**

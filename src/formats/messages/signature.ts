@@ -16,6 +16,10 @@ export function sealSignature(signature: Signature | null): string {
   return vendor === 'anthropic' ? value : `${prefix}${vendor}.${value}`;
 }
 
+export function isThinking(block: unknown): boolean {
+  return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
+}
+
 /** Returns true for a block that clients drop from their history, as it lacks a signature. */
 export function isUnsigned(block: unknown): boolean {
   return isObject(block) && block.type === 'thinking' && textOf(block.signature) === '';

@@ -4,6 +4,7 @@ import type { AnswerPart } from '../../canonical/own-tools.ts';
 import { countOutputBytes } from '../../canonical/output-bytes.ts';
 import { countUsage } from '../../canonical/usage.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { missingFields } from '../edit-json.ts';
 import type { AnswerContext } from '../format.ts';
 import { writeCitations } from './citations.ts';
 import { safeguardResults } from './safeguards.ts';
@@ -48,14 +49,10 @@ export function messageHead(context: AnswerContext): JsonObject {
 }
 
 /** Returns the required fields that a host's message lacks. */
-export function missingHead(
-  { id, type, role, content, stop_sequence: sequence }: JsonObject,
-  { requestId }: AnswerContext,
-): JsonObject {
+export function missingHead(message: JsonObject, { requestId }: AnswerContext): JsonObject {
+  const { content, stop_sequence: sequence } = message;
   return {
-    ...(typeof id !== 'string' && { id: `msg_${requestId}` }),
-    ...(typeof type !== 'string' && { type: 'message' }),
-    ...(typeof role !== 'string' && { role: 'assistant' }),
+    ...missingFields(message, { id: `msg_${requestId}`, type: 'message', role: 'assistant' }),
     ...(!Array.isArray(content) && { content: [] }),
     ...(sequence === undefined && { stop_sequence: null }),
   };

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
 import { unofferedTier } from '../service-tiers.ts';
+import { withoutNulls } from '../edit-json.ts';
 import { fitSchema, type Lose } from '../fit-schema.ts';
 import { anthropicTable, writeOutputSchema } from '../claude-schema.ts';
 import { asObjectSchema, describeAlternatives } from '../tool-parameters.ts';
@@ -143,13 +144,13 @@ function writeTools(
 /** Calls `lose` with the schema keywords that move into the description. */
 function writeTool(tool: Tool, lose: Lose): JsonObject {
   const parameters = describeAlternatives(asObjectSchema(tool.parameters ?? {}), lose);
-  return {
+  return withoutNulls({
     name: tool.name,
-    ...(tool.description === null ? {} : { description: tool.description }),
+    description: tool.description,
     input_schema: tool.strict ? fitSchema(parameters, anthropicTable, lose) : parameters,
-    ...(tool.strict === null ? {} : { strict: tool.strict }),
+    strict: tool.strict,
     ...writeCacheControl(tool.cacheControl),
-  };
+  });
 }
 
 function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): JsonObject | null {

@@ -8,9 +8,8 @@ import { readPages, searchFunctionAt } from '../search-options.ts';
 import { readSites } from '../search-sites.ts';
 import { asksForCompaction } from './compaction.ts';
 import { isSearchTool, readSearchTool } from './web-search.ts';
-import { writeAnswer } from './write-answer.ts';
 
-export const hostedTools: HostedTools = { readSearch, readImages, withFunctions, writeAnswer };
+export const hostedTools: HostedTools = { readSearch, readImages, withFunctions };
 
 type Placed = { readonly tool: JsonObject; readonly path: string };
 

@@ -132,7 +132,7 @@ function relayInput(input: readonly unknown[], ignored: Set<string>): readonly u
   for (const [index, item] of input.entries()) {
     const path = `input[${index}]`;
     const relayed = isObject(item)
-      ? relayItem(mendParts(withFittingCallId(withoutNulls(item, ...nullable))), path, ignored)
+      ? relayItem(mendItem(withoutNulls(item, ...nullable)), path, ignored)
       : item;
     if (relayed === null) ignored.add(path);
     else items.push(relayed);
@@ -141,18 +141,16 @@ function relayInput(input: readonly unknown[], ignored: Set<string>): readonly u
   return completeCalls(items);
 }
 
-function withFittingCallId(item: JsonObject): JsonObject {
-  if (typeof item.call_id !== 'string') return item;
-  const callId = fitOpenAiCallId(item.call_id);
-  return callId === item.call_id ? item : { ...item, call_id: callId };
-}
-
-/** Corrects images and files in a message or a result. OpenAI refuses a message without parts. */
-function mendParts(item: JsonObject): JsonObject {
+/**
+ * Fits the id of a call, and corrects images and files in a message or a result. OpenAI refuses a
+ * message without parts.
+ */
+function mendItem(item: JsonObject): JsonObject {
   const { role, content, output } = item;
   const isEmpty = Array.isArray(content) && content.length === 0 && typeof role === 'string';
   const noText = [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: '' }];
   return editFields(item, {
+    call_id: editText(item.call_id, (id) => fitOpenAiCallId(id)),
     content: isEmpty ? noText : editItems(content, mendPart),
     output: editItems(output, mendPart),
   });

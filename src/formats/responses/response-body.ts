@@ -1,6 +1,7 @@
 // The response object around the output: the fields that OpenAI's type and the Open Responses
 // schema require. Most echo the request.
 import { isObject, type JsonObject, listOf } from '../../lib/json.ts';
+import { missingFields } from '../edit-json.ts';
 import type { AnswerContext } from '../format.ts';
 import { shownTier } from '../service-tiers.ts';
 import type { ResponsesRequest } from './schema.ts';
@@ -69,15 +70,9 @@ function responseId(context: AnswerContext): string {
 }
 
 /** Returns the required fields that a host's response lacks. */
-export function missingHead(
-  { id, object, created_at: createdAt }: JsonObject,
-  context: AnswerContext,
-): JsonObject {
-  return {
-    ...(typeof id !== 'string' && { id: responseId(context) }),
-    ...(typeof object !== 'string' && { object: 'response' }),
-    ...(typeof createdAt !== 'number' && { created_at: context.createdAtSeconds }),
-  };
+export function missingHead(response: JsonObject, context: AnswerContext): JsonObject {
+  const created_at = context.createdAtSeconds;
+  return missingFields(response, { id: responseId(context), object: 'response', created_at });
 }
 
 export function completionTime({ createdAtSeconds, nowSeconds }: AnswerContext): number {

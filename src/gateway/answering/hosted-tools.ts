@@ -20,7 +20,6 @@ import type { SearchResult } from '../../domain/search/search-result.ts';
 import { PageCiter } from '../../formats/adapting/cite-pages.ts';
 import { writeInput } from '../../formats/call-arguments.ts';
 import { writeMediaUrl } from '../../formats/media-url.ts';
-import { hostedTools } from '../../formats/registry.ts';
 import { isWithin, querySites } from '../../formats/search-sites.ts';
 import type { RelayedAnswer } from '../../formats/format.ts';
 import { OutputMeter } from '../../canonical/output-bytes.ts';
@@ -326,7 +325,7 @@ export async function answerWithTools(
 ): Promise<CallResult<RelayedAnswer>> {
   const turns = new ToolTurns(called, own);
   const context = answerContextOf(called);
-  const { writeAnswer } = hostedTools[called.asked.format.name];
+  const { writeAnswer } = called.asked.format;
   /** As the client sees them. */
   const shown: AnswerPart[] = [];
   let outputBytes = 0;
