@@ -1,6 +1,6 @@
 // The sandbox's host for Chat Completions, and for requests in Cohere's dialect of it. It also continues
 // prompts, all in one: what it answers, in Chat's shape, is the answer to each.
-import type { Message, OutputFormat, Reasoning } from '../../canonical/request.ts';
+import type { Message, OutputFormat } from '../../canonical/request.ts';
 import { chat as format } from '../../formats/chat/index.ts';
 import { hostedTools } from '../../formats/registry.ts';
 import type { AnswerContext } from '../../formats/format.ts';
@@ -19,7 +19,6 @@ import {
   readStop,
   readTool,
   readTools,
-  reasoningIf,
 } from './reading.ts';
 
 export const chat: Host = {
@@ -49,7 +48,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: outputTokensMaxOf(body),
     stopSequences: readStop(body.stop ?? body.stop_sequences),
-    reasoning: readReasoning(body),
+    asksToThink: asksToThink(body),
     outputFormat: readOutputFormat(objectOf(body.response_format)),
   };
 }
@@ -101,13 +100,9 @@ function readTurn(message: JsonObject): Message[] {
 }
 
 /** Reads OpenAI's field, then OpenRouter's and DeepSeek's. */
-function readReasoning({
-  reasoning_effort: effort,
-  reasoning,
-  thinking,
-}: JsonObject): Reasoning | null {
+function asksToThink({ reasoning_effort: effort, reasoning, thinking }: JsonObject): boolean {
   const wanted = textOf(effort) || textOf(objectOf(reasoning).effort);
-  return reasoningIf(wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none');
+  return wanted === '' ? objectOf(thinking).type === 'enabled' : wanted !== 'none';
 }
 
 function readOutputFormat({ type, json_schema: made }: JsonObject): OutputFormat {

@@ -16,7 +16,6 @@ import {
   readParts,
   readStop,
   readTool,
-  reasoningIf,
   textsOf,
 } from './reading.ts';
 
@@ -59,7 +58,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     parallelToolCalls: null,
     maxOutputTokens: numberOf(config.maxTokens),
     stopSequences: readStop(config.stopSequences),
-    reasoning: reasoningIf(Boolean(effort ?? reasoningConfig ?? thinking)),
+    asksToThink: Boolean(effort ?? reasoningConfig ?? thinking),
     outputFormat:
       typeof schema === 'string' ? jsonSchema(JSON.parse(schema)) : instructedFormat(system),
   };

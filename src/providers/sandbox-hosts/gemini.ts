@@ -14,7 +14,6 @@ import {
   readParts,
   readStop,
   readTool,
-  reasoningIf,
   textsOf,
 } from './reading.ts';
 
@@ -25,7 +24,7 @@ export const gemini: Host = {
   writeStream: (options) => {
     const write = writeEvents(format.writeStream(options.context));
     if (options.hasUsage && options.code === null) return write;
-    let isCodeTold = options.code === null;
+    let isCodeTold = false;
     return (event) =>
       changeFrames(write(event), (data) => {
         const changed = changeBody(data, options);
@@ -86,7 +85,7 @@ function readRequest({
     parallelToolCalls: null,
     maxOutputTokens: numberOf(config.maxOutputTokens),
     stopSequences: readStop(config.stopSequences),
-    reasoning: reasoningIf(objectOf(config.thinkingConfig).includeThoughts === true),
+    asksToThink: objectOf(config.thinkingConfig).includeThoughts === true,
     outputFormat: readOutputFormat(config),
     ...(objectsOf(tools).some(({ codeExecution: code }) => code) && { searchTool: codeTool }),
   };

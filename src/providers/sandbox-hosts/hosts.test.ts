@@ -248,6 +248,19 @@ for (const format of formats) {
   });
 }
 
+for (const format of formats) {
+  test(`the simulated ${format} host thinks when it is asked to`, async () => {
+    const { content } = await answerOf(
+      format,
+      ask('Hi', { reasoning: { effort: 'low', budgetTokens: null } }),
+      false,
+    );
+    assert.equal(content[0]?.type, 'thinking');
+    const plain = await answerOf(format, ask('Hi'), false);
+    assert.equal(plain.content[0]?.type, 'text');
+  });
+}
+
 test('the simulated OpenAI host shows reasoning as a summary, only to who asks, and says when it completed', async () => {
   const thinking = ask('sandbox: think=Hm.', { reasoning: { effort: 'low', budgetTokens: null } });
   const frames = async (request: CanonicalRequest) => {

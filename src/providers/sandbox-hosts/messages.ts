@@ -16,7 +16,6 @@ import {
   readParts,
   readStop,
   readTool,
-  reasoningIf,
   textsOf,
 } from './reading.ts';
 
@@ -53,7 +52,7 @@ function readRequest(body: JsonObject): SandboxRequest {
     ...(search && { searchTool: textOf(search.name) || 'web_search' }),
     maxOutputTokens: numberOf(body.max_tokens),
     stopSequences: readStop(body.stop_sequences),
-    reasoning: reasoningIf(['enabled', 'adaptive'].includes(textOf(objectOf(thinking).type))),
+    asksToThink: ['enabled', 'adaptive'].includes(textOf(objectOf(thinking).type)),
     outputFormat: readOutputFormat(body),
   };
 }

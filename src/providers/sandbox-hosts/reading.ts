@@ -5,7 +5,6 @@ import type {
   AssistantPart,
   Message,
   OutputFormat,
-  Reasoning,
   TextPart,
   ThinkingPart,
   Tool,
@@ -219,11 +218,6 @@ export function readChoice(choice: unknown): ToolChoice | null {
 export function nameIn(named: unknown): string {
   const { custom, function: made, tool } = objectOf(named);
   return textOf(objectOf(custom ?? made ?? tool ?? named).name);
-}
-
-/** How much does not matter. */
-export function reasoningIf(isWanted: boolean): Reasoning | null {
-  return isWanted ? { effort: 'medium', budgetTokens: null } : null;
 }
 
 export function jsonSchema(schema: unknown, name?: unknown): OutputFormat {

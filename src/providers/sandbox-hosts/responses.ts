@@ -18,7 +18,6 @@ import {
   readParts,
   readTool,
   readTools,
-  reasoningIf,
   textPart,
   textsOf,
   thinkingPart,
@@ -53,13 +52,14 @@ function readRequest(body: JsonObject): SandboxRequest {
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     maxOutputTokens: numberOf(body.max_output_tokens),
     stopSequences: [],
-    reasoning: reasoningIf(!['', 'none'].includes(textOf(objectOf(body.reasoning).effort))),
+    asksToThink: !['', 'none'].includes(textOf(objectOf(body.reasoning).effort)),
     outputFormat: readOutputFormat(objectOf(objectOf(body.text).format)),
   };
 }
 
 function readItem(item: JsonObject, names: ToolNames): Message[] {
-  const { type = 'message', role, content } = item;
+  const { role, content } = item;
+  const type = item.type ?? 'message';
   if (type === 'message') return readMessage(role, readParts(content));
   if (type === 'reasoning') {
     const texts = [...textsOf(item.summary), ...textsOf(content)];
@@ -126,15 +126,15 @@ function hideReasoning(item: JsonObject, { request }: AskedOf): JsonObject {
   const [text = ''] = textsOf(content).map((part) => part.text);
   if (text === '') return rest;
   const summary = hasSummary(request.body) ? [{ type: 'summary_text', text }] : [];
-  return { ...rest, summary, encrypted_content: `gAAAAA${toBase64Url(text)}` };
+  return {
+    ...rest,
+    summary,
+    encrypted_content: `gAAAAA${Buffer.from(text).toString('base64url')}`,
+  };
 }
 
 function hasSummary({ reasoning }: JsonObject): boolean {
   return textOf(objectOf(reasoning).summary) !== '';
-}
-
-function toBase64Url(text: string): string {
-  return Buffer.from(text).toString('base64url');
 }
 
 /** Returns the events of a summary for those of reasoning text. */

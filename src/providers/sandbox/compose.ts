@@ -9,6 +9,7 @@ import type { SpokenPart, ThinkingPart, Tool, ToolCallPart } from '../../canonic
 import { fitToolNames } from '../../formats/tool-names.ts';
 import { isObject, isTooDeep, type JsonObject, parsedOr } from '../../lib/json.ts';
 import { utf8Length } from '../../lib/tokens-from-bytes.ts';
+import type { FoundPage } from '../../terms/search-source.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { ToolDirective } from './directives.ts';
 import { failureWithStatus, refuse } from './failures.ts';
@@ -48,20 +49,17 @@ export function composeAnswer(input: ComposeInput): Composed {
   const asked = chooseSearch(request, turn);
   const query = request.searchTool === codeTool ? null : asked;
   const composing = { ...input, asked, instanceOf: instanceMaker() };
+  const found = query === null ? [] : [makePage(query, 0)];
+  const search: SearchPart[] = query === null ? [] : [{ type: 'search', query, found }];
   const thinking = makeThinking(input);
   const calls = makeCalls(composing);
   const text = makeText(composing, [...thinking, ...calls]);
+  const citations = found.map(cite);
   const whole: SpokenPart[] = [
     ...thinking,
     ...(text === ''
       ? []
-      : [
-          {
-            type: 'text',
-            text,
-            ...(query !== null && { citations: makeCitations(query) }),
-          } as const,
-        ]),
+      : [{ type: 'text', text, ...(found.length > 0 && { citations }) } as const]),
     ...calls,
   ];
   const stopped = cutAtSequence(whole, request.stopSequences);
@@ -74,13 +72,7 @@ export function composeAnswer(input: ComposeInput): Composed {
   const reason = isCut ? 'length' : sequence === null ? end : 'stop-sequence';
   return {
     answer: {
-      content: [
-        ...content.slice(0, thinking.length),
-        ...(query === null
-          ? []
-          : [{ type: 'search', query, found: [makePage(query, 0)] } as const]),
-        ...content.slice(thinking.length),
-      ],
+      content: [...content.slice(0, thinking.length), ...search, ...content.slice(thinking.length)],
       stop: { reason, sequence },
       usage: withoutUsage ? null : countUsage(request, content),
     },
@@ -89,11 +81,9 @@ export function composeAnswer(input: ComposeInput): Composed {
 }
 
 function makeThinking({ request, turn, thinking }: ComposeInput): ThinkingPart[] {
-  const { effort = null, budgetTokens = null } = request.reasoning ?? {};
-  const isAsked = (effort !== null && effort !== 'none') || (budgetTokens ?? 0) > 0;
   const text =
     turn.directives.think ??
-    (isAsked && thinking
+    (request.asksToThink && thinking
       ? 'The sandbox does not think. It answers the last user message by its rules.'
       : '');
   return text === '' ? [] : [{ type: 'thinking', text, signature: null, redacted: false }];
@@ -182,9 +172,8 @@ function makeArguments(tool: Tool, input: string | null, { instanceOf }: Composi
   return input;
 }
 
-function makeCitations(query: string): readonly Citation[] {
-  const { url, title } = makePage(query, 0);
-  return [{ type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' }];
+function cite({ url, title }: FoundPage): Citation {
+  return { type: 'url', url, title, citedText: null, span: null, reference: 'sandbox' };
 }
 
 function instanceMaker(): Composing['instanceOf'] {

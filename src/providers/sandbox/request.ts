@@ -11,9 +11,9 @@ export type SandboxRequest = Pick<
   | 'parallelToolCalls'
   | 'maxOutputTokens'
   | 'stopSequences'
-  | 'reasoning'
   | 'outputFormat'
 > & {
+  readonly asksToThink: boolean;
   /** The rule that adapted tool names for the host. Left out: they are the client's own. */
   readonly toolNames?: ToolNameRule;
   /** The name of the provider's own web search tool, or `codeTool`. Left out: none is offered. */

@@ -17,14 +17,16 @@ import type { Answer } from '../../canonical/answer.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import { isPending } from '../../../tests/support/is-pending.ts';
 import { TestClock } from '../../../tests/support/test-clock.ts';
-import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
-import type { CanonicalRequest, Message, Tool } from '../../canonical/request.ts';
+import { emptyRequest as emptyCanonical } from '../../../tests/support/canonical/empty-request.ts';
+import type { Message, Tool } from '../../canonical/request.ts';
 import { tokensFromBytes, utf8Length } from '../../lib/tokens-from-bytes.ts';
 import type { SandboxOptions } from '../provider.ts';
 import { failureOf as failureBehind } from './failures.ts';
+import type { SandboxRequest } from './request.ts';
 import { begin, play as playBegun } from './run.ts';
 import { countInputTokens } from './usage.ts';
 
+const emptyRequest: SandboxRequest = { ...emptyCanonical, asksToThink: false };
 const weather: Tool = {
   name: 'get_weather',
   description: 'Weather of a place',
@@ -45,7 +47,7 @@ const shell: Tool = {
 };
 
 const user = (text: string): Message => userTurn(text);
-const ask = (text: string, changes: Partial<CanonicalRequest> = {}): CanonicalRequest => ({
+const ask = (text: string, changes: Partial<SandboxRequest> = {}): SandboxRequest => ({
   ...emptyRequest,
   messages: [user(text)],
   ...changes,
@@ -67,7 +69,7 @@ type Options = Partial<SandboxOptions>;
 
 /** A failure is the last event. */
 async function* runSandbox(
-  request: CanonicalRequest,
+  request: SandboxRequest,
   options: SandboxOptions,
 ): AsyncGenerator<StreamEvent> {
   try {
@@ -77,21 +79,18 @@ async function* runSandbox(
   }
 }
 
-function play(request: CanonicalRequest, options: Options = {}): Promise<StreamEvent[]> {
+function play(request: SandboxRequest, options: Options = {}): Promise<StreamEvent[]> {
   return Array.fromAsync(runSandbox(request, { ...usual, ...options }));
 }
 
-async function answerTo(request: CanonicalRequest, options: Options = {}): Promise<Answer> {
+async function answerTo(request: SandboxRequest, options: Options = {}): Promise<Answer> {
   const events = await play(request, options);
   const answer = collect(events);
   assert.ok(answer, JSON.stringify(events.at(-1)));
   return answer;
 }
 
-async function failureOf(
-  request: CanonicalRequest,
-  options: Options = {},
-): Promise<UpstreamFailure> {
+async function failureOf(request: SandboxRequest, options: Options = {}): Promise<UpstreamFailure> {
   const last = (await play(request, options)).at(-1);
   assert.ok(last?.type === 'error', JSON.stringify(last));
   return last.failure;
@@ -250,18 +249,13 @@ test('`think` comes first as a thinking block and is counted as reasoning', asyn
   assert.equal(usage?.reasoningTokens, 7);
 });
 
-const hasThought = async (changes: Partial<CanonicalRequest>, thinking = true) =>
-  (await answerTo(ask('Hi', changes), { thinking })).content[0]?.type === 'thinking';
-
-test('a thinking model thinks when an effort or a budget is set', async () => {
-  assert.equal(await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }), true);
-  assert.equal(await hasThought({ reasoning: { effort: null, budgetTokens: 1_024 } }), true);
-  assert.equal(await hasThought({ reasoning: { effort: 'none', budgetTokens: null } }), false);
-  assert.equal(
-    await hasThought({ reasoning: { effort: 'low', budgetTokens: null } }, false),
-    false,
+test('a thinking model thinks when it is asked to', async () => {
+  const hasThought = async (asksToThink: boolean, thinking: boolean) =>
+    (await answerTo(ask('Hi', { asksToThink }), { thinking })).content[0]?.type === 'thinking';
+  assert.deepEqual(
+    [await hasThought(true, true), await hasThought(true, false), await hasThought(false, true)],
+    [true, false, false],
   );
-  assert.equal(await hasThought({}), false);
 });
 
 test('`tool` calls the tools of the request, several in parallel, with the arguments as written', async () => {
@@ -299,7 +293,7 @@ test('a missing tool, or arguments that are not a JSON object, are a 400 that sa
 
 test("the request's tool choice and parallel switch have the last word over directives", async () => {
   const two = 'sandbox: tool=get_weather {"city":"Oslo"}\nsandbox: tool=shell ls';
-  const names = async (changes: Partial<CanonicalRequest>) =>
+  const names = async (changes: Partial<SandboxRequest>) =>
     callsOf(await answerTo(ask(two, { tools: [weather, shell], ...changes }))).map(
       ({ name }) => name,
     );
@@ -456,7 +450,7 @@ test('an abort ends a delay at once with an error event', async () => {
 });
 
 test('input tokens count all text of instructions, messages and tools once, and a fixed number for media', () => {
-  const request: CanonicalRequest = {
+  const request: SandboxRequest = {
     ...emptyRequest,
     system: [textPart('abcd')],
     messages: [
