@@ -133,11 +133,11 @@ export class BatchFiles {
   async bytesSince(accountId: string, sinceMs: number): Promise<number> {
     const { bytes } = await this.#database.read
       .selectFrom('batch_files')
-      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
+      .select(({ fn }) => fn.sum<number | null>('bytes').as('bytes'))
       .where('account_id', '=', accountId)
       .where('created_at_ms', '>', sinceMs)
       .executeTakeFirstOrThrow();
-    return Number(bytes ?? 0);
+    return bytes ?? 0;
   }
 
   #of({ accountId, mode }: Owner, nowMs: number) {

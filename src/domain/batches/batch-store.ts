@@ -14,7 +14,7 @@ import {
   type LineOutcome,
 } from '../../terms/batch.ts';
 import type { Owner } from './batch-files.ts';
-import { type From, type Page, pageOf } from './page.ts';
+import { type From, linePages, type Page, pageOf } from './page.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
 
 export type Batch = Selectable<Tables['batches']>;
@@ -319,15 +319,15 @@ export class BatchStore {
       .selectFrom('batch_lines')
       .select(({ fn }) => [
         'outcome',
-        fn.countAll<number | string>().as('lines'),
-        fn.sum<number | string | null>('bytes').as('bytes'),
+        fn.countAll<number>().as('lines'),
+        fn.sum<number | null>('bytes').as('bytes'),
       ])
       .where('batch_id', '=', id)
       .groupBy('outcome')
       .execute();
     const of = (outcome: LineOutcome | null) => {
       const row = rows.find((one) => one.outcome === outcome);
-      return { lines: Number(row?.lines ?? 0), bytes: Number(row?.bytes ?? 0) };
+      return { lines: row?.lines ?? 0, bytes: row?.bytes ?? 0 };
     };
     return {
       waiting: of(null),
@@ -344,59 +344,46 @@ export class BatchStore {
     const cost = ended?.costMicros ?? (await this.#cost(id));
     const { held } = await this.#database.read
       .selectFrom('batch_lines')
-      .select(({ fn }) => fn.sum<number | string | null>('held_micros').as('held'))
+      .select(({ fn }) => fn.sum<number | null>('held_micros').as('held'))
       .where('batch_id', '=', id)
       .where('outcome', 'is', null)
       .executeTakeFirstOrThrow();
-    return { cost, held: Number(held) };
+    return { cost, held: held ?? 0 };
   }
 
   async #cost(id: string): Promise<number> {
     const { cost } = await this.#database.read
       .selectFrom('batch_lines')
       .innerJoin('charges', 'charges.id', 'request_id')
-      .select(({ fn }) => fn.sum<number | string | null>('cost_micros').as('cost'))
+      .select(({ fn }) => fn.sum<number | null>('cost_micros').as('cost'))
       .where('batch_id', '=', id)
       .where('outcome', 'is not', null)
       .executeTakeFirstOrThrow();
-    return Number(cost);
+    return cost ?? 0;
   }
 
   /** Yields the results that still exist, in the order of the lines. `which`: of OpenAI's files. */
   async *results(id: string, which: 'output' | 'errors' | 'all'): AsyncGenerator<string> {
-    for (let after = -1; ;) {
-      let page = this.#database.read
-        .selectFrom('batch_lines')
-        .selectAll()
-        .where('batch_id', '=', id)
-        .where('line', '>', after)
-        .where('body', 'is not', null)
-        .where('outcome', 'is not', null);
-      if (which === 'output') page = page.where('outcome', '=', 'succeeded');
-      if (which === 'errors') page = page.where('outcome', '<>', 'succeeded');
-      const rows = await page.orderBy('line').limit(16).execute();
+    let lines = this.#database.read
+      .selectFrom('batch_lines')
+      .selectAll()
+      .where('batch_id', '=', id)
+      .where('body', 'is not', null)
+      .where('outcome', 'is not', null);
+    if (which === 'output') lines = lines.where('outcome', '=', 'succeeded');
+    if (which === 'errors') lines = lines.where('outcome', '<>', 'succeeded');
+    for await (const rows of linePages(lines, 16))
       for (const row of rows) yield `${await this.textOf(row)}\n`;
-      if (rows.length === 0) return;
-      after = rows.at(-1)!.line;
-    }
   }
 
-  /** Calls back with pages of lines that may have a hold, without their long texts. */
-  async eachUnended(id: string, handle: (lines: readonly HeldLine[]) => Promise<void>) {
-    for (let after = -1; ;) {
-      const rows = await this.#database.read
-        .selectFrom('batch_lines')
-        .select(['line', 'request_id', 'held_micros'])
-        .where('batch_id', '=', id)
-        .where('outcome', 'is', null)
-        .where('line', '>', after)
-        .orderBy('line')
-        .limit(stepRows)
-        .execute();
-      if (rows.length === 0) return;
-      await handle(rows);
-      after = rows.at(-1)!.line;
-    }
+  /** Yields pages of lines that may have a hold, without their long texts. */
+  unended(id: string): AsyncGenerator<readonly HeldLine[], void> {
+    const lines = this.#database.read
+      .selectFrom('batch_lines')
+      .select(['line', 'request_id', 'held_micros'])
+      .where('batch_id', '=', id)
+      .where('outcome', 'is', null);
+    return linePages(lines, stepRows);
   }
 
   /** Removes a batch for its owner. It counts in the limits of its day. */
@@ -451,13 +438,13 @@ export class BatchStore {
     const { lines, bytes } = await this.#database.read
       .selectFrom('batches')
       .select(({ fn }) => [
-        fn.sum<number | string | null>('lines').as('lines'),
-        fn.sum<number | string | null>('bytes').as('bytes'),
+        fn.sum<number | null>('lines').as('lines'),
+        fn.sum<number | null>('bytes').as('bytes'),
       ])
       .where('account_id', '=', accountId)
       .where('created_at_ms', '>', sinceMs)
       .executeTakeFirstOrThrow();
-    return { lines: Number(lines ?? 0), bytes: Number(bytes ?? 0) };
+    return { lines: lines ?? 0, bytes: bytes ?? 0 };
   }
 
   #of({ accountId, mode }: Owner) {
@@ -490,19 +477,9 @@ async function inSteps(
   id: string,
   statement: (lines: readonly number[]) => ReturnType<typeof sql>,
 ) {
-  for (let after = -1; ;) {
-    const rows = await read
-      .selectFrom('batch_lines')
-      .select('line')
-      .where('batch_id', '=', id)
-      .where('line', '>', after)
-      .orderBy('line')
-      .limit(stepRows)
-      .execute();
-    if (rows.length === 0) return;
+  const lines = read.selectFrom('batch_lines').select('line').where('batch_id', '=', id);
+  for await (const rows of linePages(lines, stepRows))
     await statement(rows.map(({ line }) => line)).execute(write);
-    after = rows.at(-1)!.line;
-  }
 }
 
 export async function eraseResults(database: Database, accountId: string): Promise<void> {

@@ -1,4 +1,4 @@
-// A page of a list, newest first, or oldest first before or after a row.
+// Pages: of a list, newest first, or oldest first before or after a row; and of lines.
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Tables } from '../../db/schema.ts';
 
@@ -11,6 +11,20 @@ export type Page = {
   /** True: oldest first. */
   readonly isAscending?: boolean;
 };
+
+/** Yields pages of a batch's lines, in their order. */
+export async function* linePages<Row extends { readonly line: number }>(
+  query: SelectQueryBuilder<Tables, 'batch_lines', Row>,
+  limit: number,
+): AsyncGenerator<readonly Row[], void> {
+  for (let after = -1; ;) {
+    const rows = await query.where('line', '>', after).orderBy('line').limit(limit).execute();
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last.line;
+  }
+}
 
 type Listed = 'batch_files' | 'batches';
 /** The row before the page; null: it is the first page. */

@@ -5,6 +5,7 @@ import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { batchOwner } from '../../terms/batch.ts';
 import type { LineRow } from './batch-store.ts';
+import { linePages } from './page.ts';
 
 type Row = Tables['sent_batches'];
 export type SentBatch = Selectable<Row>;
@@ -102,13 +103,7 @@ export class SentBatches {
 
   /** Yields the lines without a result. */
   async *lines({ id, batch_id: batchId }: SentBatch): AsyncGenerator<LineRow> {
-    for (let after = -1; ;) {
-      const page = this.#unended(id, batchId).where('line', '>', after).orderBy('line');
-      const rows = await page.limit(pageLines).execute();
-      yield* rows;
-      if (rows.length < pageLines) return;
-      after = rows.at(-1)!.line;
-    }
+    for await (const rows of linePages(this.#unended(id, batchId), pageLines)) yield* rows;
   }
 
   /** Gives a line, whose hold has ended, to our own queue, which holds for it again. */

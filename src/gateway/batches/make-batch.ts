@@ -143,12 +143,12 @@ async function findEarlier(
 /** Removes a batch that was not created, and ends its holds. */
 export async function abandon({ gateway, store }: BatchParts, id: string): Promise<void> {
   const { ledger } = gateway.books;
-  await store.eachUnended(id, async (lines) => {
+  for await (const lines of store.unended(id)) {
     const ended = lines.map(({ request_id: holdId }) =>
       ledger.submit({ type: 'release', holdId, lossMicros: zeroMicros }),
     );
     await Promise.all(ended);
-  });
+  }
   await ledger.submit({ type: 'release', holdId: id, lossMicros: zeroMicros });
   await store.remove(id);
 }
@@ -274,13 +274,13 @@ async function hold(
   if (heldMicros === 0) return;
   check(await ledger.submit(reserveOf(key, id, heldMicros)));
   await ledger.submit({ type: 'release', holdId: id, lossMicros: zeroMicros });
-  await store.eachUnended(id, async (lines) => {
+  for await (const lines of store.unended(id)) {
     const costly = lines.filter((line) => line.held_micros > 0);
     const held = costly.map((line) =>
       ledger.submit(reserveOf(key, line.request_id, line.held_micros)),
     );
     for (const outcome of await Promise.all(held)) check(outcome);
-  });
+  }
 }
 
 /** Opens the hold of a line that waits. */
