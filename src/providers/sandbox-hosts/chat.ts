@@ -2,7 +2,6 @@
 // prompts, all in one: what it answers, in Chat's shape, is the answer to each.
 import type { Message, OutputFormat } from '../../canonical/request.ts';
 import { chat as format } from '../../formats/chat/index.ts';
-import { hostedTools } from '../../formats/registry.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { splitIntoDeltas } from '../sandbox/deltas.ts';
@@ -24,7 +23,7 @@ import {
 export const chat: Host = {
   readRequest,
   writeAnswer: (answer, { context, hasUsage }) => {
-    const { usage, ...body } = hostedTools.chat.writeAnswer(answer, context);
+    const { usage, ...body } = format.writeAnswer(answer, context);
     return changeBody({ ...body, ...(hasUsage && { usage }) }, context);
   },
   writeStream: ({ context, hasUsage }) => {

@@ -1,7 +1,6 @@
 // The sandbox's host for Google's Gemini.
 import type { OutputFormat } from '../../canonical/request.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
-import { hostedTools } from '../../formats/registry.ts';
 import { type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import { codeTool, type SandboxRequest } from '../sandbox/request.ts';
 import { changeFrames, writeEvents } from './frames.ts';
@@ -20,7 +19,7 @@ import {
 export const gemini: Host = {
   readRequest,
   writeAnswer: (answer, options) =>
-    withCode(changeBody(hostedTools.gemini.writeAnswer(answer, options.context), options), options),
+    withCode(changeBody(format.writeAnswer(answer, options.context), options), options),
   writeStream: (options) => {
     const write = writeEvents(format.writeStream(options.context));
     if (options.hasUsage && options.code === null) return write;

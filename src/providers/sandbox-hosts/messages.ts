@@ -1,7 +1,6 @@
 // The sandbox's host for Anthropic's Messages.
 import type { OutputFormat } from '../../canonical/request.ts';
 import { messages as format } from '../../formats/messages/index.ts';
-import { hostedTools } from '../../formats/registry.ts';
 import { isSearchTool } from '../../formats/messages/web-search.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
@@ -22,7 +21,7 @@ import {
 export const messages: Host = {
   readRequest,
   writeAnswer: (answer, { context, hasUsage }) => {
-    const written = hostedTools.messages.writeAnswer(answer, context);
+    const written = format.writeAnswer(answer, context);
     return hasUsage ? written : withoutUsage(written);
   },
   writeStream: ({ context, hasUsage }) => {

@@ -2,7 +2,6 @@
 import type { Message, OutputFormat, Tool } from '../../canonical/request.ts';
 import type { AnswerContext } from '../../formats/format.ts';
 import { responses as format } from '../../formats/responses/index.ts';
-import { hostedTools } from '../../formats/registry.ts';
 import type { ResponsesRequest } from '../../formats/responses/schema.ts';
 import { toolListsOf, toolNamesOf, type ToolNames } from '../../formats/responses/tool-names.ts';
 import { type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
@@ -26,7 +25,7 @@ import {
 export const responses: Host = {
   readRequest,
   writeAnswer: (answer, options) =>
-    changeResponse(hostedTools.responses.writeAnswer(answer, options.context), options),
+    changeResponse(format.writeAnswer(answer, options.context), options),
   writeStream: (options) => {
     const write = writeEvents(format.writeStream(options.context));
     const change = createEventChange(options);
