@@ -131,7 +131,7 @@ const badRequests = ({ limitField }: Endpoint): Readonly<Record<string, Case>> =
   'no model': field('model', undefined, /required/),
   'a temperature above the range': field('temperature', 2.1, /2\.1/),
   'tools that are an object': field('tools', {}, /array/),
-  'a limit of 0': field(limitField, 0),
+  'a limit below 0': field(limitField, -1),
 });
 
 for (const endpoint of endpoints) {
