@@ -13,6 +13,7 @@ import type {
 } from '../../src/management/contract/analytics.ts';
 import type { Overview } from '../../src/management/contract/overview.ts';
 import { micros } from '../../src/lib/money.ts';
+import { dayMs } from '../../src/lib/utc-time.ts';
 import { after, before, test } from '../support/both-stores.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -75,19 +76,15 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   const hit = await ask(one.secret, cached, tags);
   assert.equal(hit.headers['x-service-cache'], 'hit');
   const named = await ask(one.secret, {}, { 'idempotency-key': 'once' });
-  assert.equal(
-    (await ask(one.secret, {}, { 'idempotency-key': 'once' })).headers['x-service-cache'],
-    'idempotent-replay',
-  );
+  const replay = await ask(one.secret, {}, { 'idempotency-key': 'once' });
+  assert.equal(replay.headers['x-service-cache'], 'idempotent-replay');
   const dear = await ask(other.secret, { model: 'gpt-4o' });
   await ok(ask(stranger.key));
-  await gateway
-    .makeKey({ account, mode: 'test', dailyCapMicros: micros(0), name: 'Capped' })
-    .then(({ key }) => ask(key, {}, tags));
+  const cap = { mode: 'test', dailyCapMicros: micros(0), name: 'Capped' } as const;
+  await ask((await gateway.makeKey({ account, ...cap })).key, {}, tags);
   // Refused before it is admitted, so its tags do not count.
   assert.equal((await ask(one.secret, { model: 'no-such-model' }, tags)).status, 404);
-  const costs = [first, named, dear].map((reply) => reply.costMicros!);
-  const spent = costs.reduce((sum, cost) => sum + cost, 0);
+  const spent = sumOf([first, named, dear].map((reply) => reply.costMicros!));
 
   // Uncharged requests are counted in memory first.
   await untilNoticed(clock, async () => {
@@ -99,16 +96,13 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.deepEqual(overview.balance, { available_micros: 1_000_000_000 - spent, held_micros: 0 });
   assert.deepEqual(overview.spent, { today_micros: spent, month_micros: spent });
   assert.equal(overview.has_charges, true);
-  const usage = (await gateway.get('/v1/usage', { key: one.secret })).json<{
-    data: Record<string, number>[];
-  }>().data;
-  const sumOf = (field: string) => usage.reduce((sum, row) => sum + row[field]!, 0);
+  const usage = await gateway.usage<{ input_tokens: number; output_tokens: number }>(one.secret);
   const byModel = await analyticsOf(owner, 'model');
   const { first_token: firstToken, duration, ...figures } = byModel.now;
   assert.deepEqual(figures, {
     requests: 7,
-    input_tokens: sumOf('input_tokens'),
-    output_tokens: sumOf('output_tokens'),
+    input_tokens: sumOf(columnOf(usage, 'input_tokens')),
+    output_tokens: sumOf(columnOf(usage, 'output_tokens')),
     cost_micros: spent,
     errors: 2,
     cached: 2,
@@ -117,22 +111,13 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.equal(firstToken, null);
   assert.ok(duration!.p50_ms <= duration!.p95_ms);
   assert.equal(byModel.before.requests, 0);
-  assert.deepEqual(
-    new Map(byModel.errors.map(({ code, requests }) => [code, requests])),
-    new Map([
-      ['key_daily_limit_reached', 1],
-      ['model_not_found', 1],
-    ]),
-  );
-  const [last, earlier] = overview.recent_errors;
-  assert.deepEqual(
-    [last!.code, last!.path, last!.key.name],
-    ['model_not_found', '/v1/chat/completions', 'One'],
-  );
-  assert.deepEqual(
-    [earlier!.code, earlier!.model, earlier!.key.name],
-    ['key_daily_limit_reached', 'gpt-6-luna', 'Capped'],
-  );
+  const errorsOf = byModel.errors.map(({ code, requests }) => [code, requests]);
+  const refusals = { key_daily_limit_reached: 1, model_not_found: 1 };
+  assert.deepEqual(Object.fromEntries(errorsOf), refusals);
+  assert.partialDeepStrictEqual(overview.recent_errors, [
+    { code: 'model_not_found', path: '/v1/chat/completions', key: { name: 'One' } },
+    { code: 'key_daily_limit_reached', model: 'gpt-6-luna', key: { name: 'Capped' } },
+  ]);
   assert.equal((await overviewOf(owner, 'live')).has_charges, false);
 
   const byKey = await analyticsOf(owner, 'key');
@@ -174,8 +159,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.ok(byTag.rows[0]!.duration!.p50_ms > 0);
   for (const { series, days } of [byModel, byKey, byMember, byProvider]) {
     assert.equal(days.length, 7);
-    const total = series.flatMap(({ cost_micros: daily }) => daily).reduce((a, b) => a + b, 0);
-    assert.equal(total, spent);
+    assert.equal(sumOf(series.flatMap(({ cost_micros: daily }) => daily)), spent);
   }
   const { series: none, began_on: never } = await analyticsOf(owner, 'key', { mode: 'live' });
   assert.deepEqual([none, never], [[], null]);
@@ -183,7 +167,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   // A tag's values do not overlap, so they are stacked with the rest.
   const sums = byTag.series.map(({ name, is_rest: isRest, cost_micros: daily }) => [
     isRest ? 'rest' : name,
-    daily.reduce((a, b) => a + b, 0),
+    sumOf(daily),
   ]);
   assert.deepEqual(sums, [
     ['team=a', first.costMicros],
@@ -194,12 +178,10 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.deepEqual(columnOf(ofEnv, 'is_rest'), [true]);
 
   // Each day adds up to the same, and begins with the first charge.
-  const today = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  assert.equal(byModel.began_on, today);
-  const daysPath = `/accounts/${account}/analytics/days?mode=test`;
-  const daily = await jsonOf<AnalyticsDays>(
-    owner.get(`${daysPath}&${rangeText(clock.nowMs(), 7)}`),
-  );
+  assert.equal(byModel.began_on, dayOf(clock.nowMs()));
+  const read = <Answer>(what: string, range: string) =>
+    jsonOf<Answer>(owner.get(`/accounts/${account}/analytics/${what}?mode=test&${range}`));
+  const daily = await read<AnalyticsDays>('days', rangeText(clock.nowMs(), 7));
   assert.deepEqual([daily.days, daily.now.length], [byModel.days, 7]);
   assert.deepEqual(daily.now[6], byModel.now);
   assert.ok([...daily.before, ...daily.now.slice(0, 6)].every(({ requests }) => requests === 0));
@@ -207,9 +189,7 @@ test('costs, tokens, savings and errors are those of this account and mode only'
     byKey.rows.map(({ cost_micros: cost, day_costs_micros: days }) => days!.at(-1) === cost),
     byKey.rows.map(() => true),
   );
-  const laterDays = await jsonOf<AnalyticsDays>(
-    owner.get(`${daysPath}&${rangeText(clock.nowMs() + 7 * 86_400_000, 7)}`),
-  );
+  const laterDays = await read<AnalyticsDays>('days', rangeText(clock.nowMs() + 7 * dayMs, 7));
   assert.deepEqual(laterDays.before, daily.now);
 
   // A key that gets another owner takes its figures along, latencies included.
@@ -220,26 +200,21 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   const ofMate = (await analyticsOf(owner, 'member')).rows.find(({ id }) => id === mate.userId)!;
   assert.deepEqual({ ...ofMate, name: '', id: '' }, { ...ofOther, name: '', id: '' });
   assert.equal(ofMate.name, mate.email);
-  const theirs = await owner.get(`/accounts/${account}/requests?mode=test&member=${mate.userId}`);
+  const theirs = await jsonOf<{ data: { key: { id: string } }[] }>(
+    owner.get(`/accounts/${account}/requests?mode=test&member=${mate.userId}`),
+  );
   assert.deepEqual(
-    theirs.json<{ data: { key: { id: string } }[] }>().data.map(({ key }) => key.id),
+    theirs.data.map(({ key }) => key.id),
     [other.key.id],
   );
 
-  const reply = await owner.get(
-    `/accounts/${account}/analytics/hours?mode=test&${rangeText(clock.nowMs(), 7)}`,
-  );
-  const hours = reply.json<WeekHours>();
+  const hours = await read<WeekHours>('hours', rangeText(clock.nowMs(), 7));
   const now = new Date(clock.nowMs());
   const hour = now.getUTCDay() * 24 + now.getUTCHours();
   assert.equal(hours.requests.length, 168);
-  const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
-  assert.deepEqual([total(hours.requests), total(hours.cost_micros)], [7, spent]);
+  assert.deepEqual([sumOf(hours.requests), sumOf(hours.cost_micros)], [7, spent]);
   assert.equal(hours.hours, null);
-  const twoDays = rangeText(clock.nowMs(), 2);
-  const { hours: each } = await jsonOf<WeekHours>(
-    owner.get(`/accounts/${account}/analytics/hours?mode=test&${twoDays}`),
-  );
+  const { hours: each } = await read<WeekHours>('hours', rangeText(clock.nowMs(), 2));
   const { requests: count, errors, first_token, duration: whole } = daily.now[6];
   const inHour = now.toISOString().slice(0, 13);
   assert.equal(each!.length, 48);
@@ -250,27 +225,23 @@ test('costs, tokens, savings and errors are those of this account and mode only'
   assert.ok(hours.requests[hour]! > 0);
 
   // To the days that follow, these are the days before.
-  const later = await analyticsOf(owner, 'key', { nowMs: clock.nowMs() + 7 * 86_400_000 });
+  const later = await analyticsOf(owner, 'key', { nowMs: clock.nowMs() + 7 * dayMs });
   assert.deepEqual([later.now.requests, later.before.cost_micros], [0, spent]);
   assert.equal(later.before.requests, 7);
 
   // As on the page of the balance: today does not count, nor do the days before the first charge.
   assert.equal((await overviewOf(owner, 'test')).runway_days, null);
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
   const dateCharges = (on: string) =>
     setRows(gateway.database, 'charge_days', { ledger_id: `${account}:test` }, { day: on });
-  await dateCharges(day(clock.nowMs() - 86_400_000));
+  await dateCharges(dayOf(clock.nowMs() - dayMs));
   const { runway_days: runway } = await overviewOf(owner, 'test');
   assert.equal(runway, Math.floor((1_000_000_000 - spent) / spent));
-  await dateCharges(day(clock.nowMs()));
+  await dateCharges(dayOf(clock.nowMs()));
 
   // The list also shows when each key was last used.
-  const keys = (await owner.get(`/accounts/${account}/keys?mode=test`)).json<{
-    data: { name: string; last_used_at: string | null }[];
-  }>();
-  assert.ok(
-    keys.data.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= clock.nowMs()),
-  );
+  type Used = { data: { last_used_at: string | null }[] };
+  const { data: keys } = await jsonOf<Used>(owner.get(`/accounts/${account}/keys?mode=test`));
+  assert.ok(keys.every(({ last_used_at: at }) => at !== null && Date.parse(at) <= clock.nowMs()));
 });
 
 test('invalid queries are refused', async () => {
@@ -327,9 +298,11 @@ async function analyticsOf(
   );
 }
 
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
+
 function rangeText(nowMs: number, days: number): string {
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  return `from=${day(nowMs - (days - 1) * 86_400_000)}&to=${day(nowMs)}`;
+  return `from=${dayOf(nowMs - (days - 1) * dayMs)}&to=${dayOf(nowMs)}`;
 }
 
 async function make(client: DashboardClient, name: string) {
