@@ -99,30 +99,22 @@ export async function readUrls(
 
 type Reading = ReadInputImagesOptions & { readonly budget: ByteBudget };
 
-async function readOne(text: string, field: string, reading: Reading): Promise<ImageBytes> {
+async function readOne(
+  text: string,
+  field: string,
+  { bytesMaxEach: bytesMax = inputImageBytesMax, fetcher, budget, signal }: Reading,
+): Promise<ImageBytes> {
   const result = isDataUrl(text)
-    ? readDataUrlWithinBudget(text, reading)
-    : await fetchOne(text, reading);
+    ? withinBudget(readDataUrl(text, { bytesMax }), budget)
+    : await fetcher(text, { bytesMax, budget, signal });
   if (result.kind === 'image') return result.image;
-  const { bytesMaxEach = inputImageBytesMax } = reading;
   throw invalidRequest(
     field,
-    `\`${field}\` ${result.problem}. Give the public URL of a ${imageTypesInWords} image of at most ${bytesMaxEach} bytes, or the image itself as \`data:image/<type>;base64,<data>\`.`,
+    `\`${field}\` ${result.problem}. Give the public URL of a ${imageTypesInWords} image of at most ${bytesMax} bytes, or the image itself as \`data:image/<type>;base64,<data>\`.`,
   );
 }
 
-function readDataUrlWithinBudget(
-  text: string,
-  { bytesMaxEach = inputImageBytesMax, budget }: Reading,
-): ImageReading {
-  const result = readDataUrl(text, { bytesMax: bytesMaxEach });
+function withinBudget(result: ImageReading, budget: ByteBudget): ImageReading {
   if (result.kind === 'unreadable' || budget.take(result.image.bytes.length)) return result;
   return unreadable(budget.problem);
-}
-
-function fetchOne(
-  text: string,
-  { bytesMaxEach = inputImageBytesMax, fetcher, budget, signal }: Reading,
-): Promise<ImageReading> {
-  return fetcher(text, { bytesMax: bytesMaxEach, budget, signal });
 }

@@ -1,4 +1,5 @@
 // The body of one OTLP request, which grows by the spans of one request after another.
+import { larger } from './json-bytes.ts';
 
 export type Wrapping = { readonly head: Uint8Array; readonly tail: Uint8Array };
 
@@ -38,7 +39,8 @@ export class Batch {
   /** `item`: JSON objects with commas between them. */
   add(item: Uint8Array, spans: number): void {
     const room = item.length + 1 + this.#wrapping.tail.length;
-    if (this.#length + room > this.#bytes.length) this.#grow(room);
+    if (this.#length + room > this.#bytes.length)
+      this.#bytes = larger(this.#bytes, this.#length, room);
     if (this.#items > 0) this.#bytes[this.#length++] = comma;
     this.#bytes.set(item, this.#length);
     this.#length += item.length;
@@ -50,11 +52,5 @@ export class Batch {
   body(): Uint8Array {
     this.#bytes.set(this.#wrapping.tail, this.#length);
     return this.#bytes.subarray(0, this.#length + this.#wrapping.tail.length);
-  }
-
-  #grow(bytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + bytes));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
   }
 }

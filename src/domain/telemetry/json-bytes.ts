@@ -18,7 +18,7 @@ const backslash = 0x5c;
 
 /** A buffer that grows, reused for one request after another. */
 export class JsonBytes {
-  #bytes = Buffer.allocUnsafeSlow(firstBytes);
+  #bytes: Buffer = Buffer.allocUnsafeSlow(firstBytes);
   #length = 0;
 
   clear(): void {
@@ -101,12 +101,14 @@ export class JsonBytes {
   }
 
   #need(bytes: number): void {
-    if (this.#length + bytes > this.#bytes.length) this.#grow(bytes);
+    if (this.#length + bytes > this.#bytes.length)
+      this.#bytes = larger(this.#bytes, this.#length, bytes);
   }
+}
 
-  #grow(bytes: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + bytes));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-  }
+/** Returns memory that begins with these bytes and has room for more. */
+export function larger(bytes: Buffer, length: number, more: number): Buffer {
+  const memory = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + more));
+  bytes.copy(memory, 0, 0, length);
+  return memory;
 }
