@@ -10,8 +10,6 @@ const folder = '.test-batches';
 /** Each has a process for itself: it measures memory or CPU time, or takes long, and so begins first. */
 const alone = [
   'tests/browser/pages.test.ts',
-  'tests/contract/retention.test.ts',
-  'tests/integration/{audited-changes,budget-commands,cache}.test.ts',
   'tests/integration/{fuzz-bodies,threads,upgrades,worst-bodies}.test.ts',
   'tests/{regular-expressions,similar-streams}.test.ts',
   'src/lib/active-set.test.ts',

@@ -234,33 +234,6 @@ test('usage is paged, newest first, without gaps or repeats while new records ar
   assert.notEqual(singles.next_cursor, null);
 });
 
-test('a limit outside 1 to 100 and an invalid cursor are 400', async () => {
-  const { key } = await gateway.makeKey();
-  for (const limit of ['0', '101', '-1', '1.5', 'ten', '1e1', '+5', ' 5', '99999999999']) {
-    const reply = await gateway.get(`/v1/usage?limit=${encodeURIComponent(limit)}`, { key });
-    assert.deepEqual(
-      [reply.status, reply.error.code, reply.error.param],
-      [400, 'invalid_request', 'limit'],
-      limit,
-    );
-  }
-  for (const limit of ['1', '100'])
-    assert.equal((await gateway.get(`/v1/usage?limit=${limit}`, { key })).status, 200);
-  const cursors = [
-    'x',
-    '|',
-    '2026-11-20T00:00:00.000Z',
-    '2026-02-31T00:00:00.000Z|req_1',
-    '2026-11-20|req_1',
-    "2026-11-20T00:00:00.000Z|'; drop",
-  ];
-  for (const cursor of cursors) {
-    const reply = await gateway.get(`/v1/usage?cursor=${encodeURIComponent(cursor)}`, { key });
-    assert.deepEqual([reply.status, reply.error.param], [400, 'cursor'], cursor);
-  }
-  assert.equal((await gateway.get('/v1/usage?limit=1&limit=2', { key })).status, 400);
-});
-
 test('the error for chat max_tokens names the setting, which may have another value or null', async () => {
   const refusal = await post(chat.path, chat.body({ max_tokens: 2_049 }));
   assert.match(refusal.error.message, /2048.*limits\.chat_max_tokens/);

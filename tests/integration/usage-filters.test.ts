@@ -166,6 +166,18 @@ const refused: [query: string, param: string, words?: string][] = [
   ['to=1790000000', 'to'],
   ['from=2026-11-02&to=2026-11-01', 'from'],
   ['from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from', 'must be before `to`'],
+  ['limit=1&limit=2', 'limit'],
+  ...['0', '101', '-1', '1.5', 'ten', '1e1', '+5', ' 5', '99999999999'].map(
+    (limit): [string, string] => [`limit=${encodeURIComponent(limit)}`, 'limit'],
+  ),
+  ...[
+    'x',
+    '|',
+    '2026-11-20T00:00:00.000Z',
+    '2026-02-31T00:00:00.000Z|req_1',
+    '2026-11-20|req_1',
+    "2026-11-20T00:00:00.000Z|'; drop",
+  ].map((cursor): [string, string] => [`cursor=${encodeURIComponent(cursor)}`, 'cursor']),
 ];
 for (const [query, param, words = `\`${param}\``] of refused) {
   test(`?${query} is a 400 that names ${param}`, async () => {
