@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { DatabaseUnusable } from '../../src/db/database-error.ts';
 import { send } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { whileRefusingAuditRows } from '../support/refused-audit.ts';
@@ -104,10 +105,13 @@ test('a backup made before a rotation is restored with its secret, which may sta
   for (const suffix of ['', '-wal', '-shm'])
     rmSync(join(program.dataDir, `tollgate.db${suffix}`), { force: true });
   copyFileSync(file, join(program.dataDir, 'tollgate.db'));
-  await assert.rejects(
-    program.start(),
-    new RegExp(`This database needs the secret with the key id ${needed[0]}; given: `),
-  );
+  const needs = new RegExp(`^This database needs the secret with the key id ${needed[0]}; given: `);
+  await assert.rejects(program.start(), (error) => {
+    // Printed as a sentence without a stack: start-on-sqlite.test.ts.
+    assert.ok(error instanceof DatabaseUnusable);
+    assert.match(error.message, needs);
+    return true;
+  });
   program.env = { ...program.env, TOLLGATE_SECRETS_ACCEPTED: readFileSync(secret, 'utf8') };
   await program.start();
   assert.equal(await statusOf(program, key), 200);
