@@ -34,8 +34,11 @@ export function relayRequest(
   if (target.tier === 'ultrafast') throw unofferedTier(target.tier);
   const config = mendSchemas(relayConfig(body.generationConfig ?? {}, target, ignored));
   const { checksSignatures } = modelTraits(target.model);
-  // Google's SDKs keep an empty answer in their history, which Google refuses.
-  const said = body.contents.filter(({ parts }) => parts?.length !== 0);
+  // Google's SDKs keep empty answers and chunks without a word in their history. Google refuses the first,
+  // Vertex both: github.com/Portkey-AI/gateway/issues/462 (read 2026-11-30).
+  const said = body.contents.filter(
+    ({ role, parts }) => parts?.length !== 0 && !(role === 'model' && parts?.every(isBlank)),
+  );
   const contents = editItems(said.length > 0 ? said : body.contents, (content) => {
     const { parts, role } = content;
     return editFields(content, {
@@ -111,6 +114,10 @@ function relayMedia(part: JsonObject): JsonObject {
   });
 }
 
+function isBlank(part: JsonObject): boolean {
+  return part['text'] === '' && Object.keys(part).length === 1;
+}
+
 type Notes = { readonly checksSignatures: boolean; readonly ignored: Set<string> };
 
 /** Gemini 3 wants a signature on the first call of each turn, and takes a word of Google's for one. */
@@ -128,7 +135,7 @@ function relayParts(parts: readonly unknown[], { checksSignatures, ignored }: No
     isChanged = true;
     if (isForeign) ignored.add('contents.parts.thoughtSignature');
     const { thoughtSignature: _, ...rest } = part;
-    if (rest.text === '' && Object.keys(rest).length === 1) return [];
+    if (isBlank(rest)) return [];
     return [mustSign ? { ...rest, thoughtSignature: foreignCallSignature } : rest];
   });
   return isChanged ? relayed : parts;
