@@ -151,6 +151,13 @@ for (const [format, body] of results) {
   });
 }
 
+test('an input item of Responses with a type of null is a message', async () => {
+  const reply = await sendBody('responses', {
+    input: [{ type: null, role: 'user', content: 'Hi' }],
+  });
+  assert.match(JSON.stringify(reply), /You said: Hi/);
+});
+
 test('choices, and tokens with log probabilities, are so many in sum', async () => {
   const outputOf = async (fields: object) => {
     const messages = [{ role: 'user', content: 'sandbox: tokens=200000' }];
@@ -256,8 +263,8 @@ for (const format of formats) {
       false,
     );
     assert.equal(content[0]?.type, 'thinking');
-    const plain = await answerOf(format, ask('Hi'), false);
-    assert.equal(plain.content[0]?.type, 'text');
+    const unasked = await answerOf(format, ask('Hi'), false);
+    assert.equal(unasked.content[0]?.type, 'text');
   });
 }
 

@@ -162,7 +162,7 @@ function readResult(part: JsonObject): ToolResultPart[] | null {
   ];
 }
 
-export function resultPart(
+function resultPart(
   callId: unknown,
   content: readonly UserPart[],
   isError = false,
