@@ -6,6 +6,7 @@ import { type WholeResponse, worthOfRow } from '../../terms/stored-response.ts';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { NameLocks } from '../../lib/name-locks.ts';
+import { oneAtATime } from '../../lib/one-at-a-time.ts';
 import { ownBytes } from '../../lib/own-bytes.ts';
 import { type ScopedKey, scopedKey, ScopedLruCache } from '../../lib/scoped-lru-cache.ts';
 import { createSealer, type Sealer } from '../../lib/sealed-bytes.ts';
@@ -58,7 +59,6 @@ export class ResponseCache {
   readonly #runs = new Map<string, SharedRun<WholeResponse>>();
   readonly #upkeep: ReturnType<typeof cacheUpkeep>;
   readonly #stopUpkeep: CancelTimer;
-  #removing: Promise<void> | null = null;
 
   constructor(options: ResponseCacheOptions) {
     const { database, secrets, threads, diskBytes, onError } = options;
@@ -99,13 +99,7 @@ export class ResponseCache {
   }
 
   /** Removes expired and surplus answers, in small steps. */
-  async removeEnded(): Promise<void> {
-    // A call during an unfinished clean-up joins it.
-    this.#removing ??= this.#upkeep(this.#nowMs()).finally(() => {
-      this.#removing = null;
-    });
-    await this.#removing;
-  }
+  readonly removeEnded = oneAtATime(() => this.#upkeep(this.#nowMs()));
 
   close(): void {
     this.#stopUpkeep();
