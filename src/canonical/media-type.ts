@@ -24,6 +24,11 @@ export function base64Source(type: string, data: string, place: MediaPlace): Bas
   return { kind: 'base64', mediaType, data: bytes };
 }
 
+/** True for a document that can be sent as text. */
+export function isTextType(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json';
+}
+
 /** Searched one by one: that is faster than a regular expression in megabytes. */
 const spaces = ['\n', '\r', ' ', '\t'];
 

@@ -7,7 +7,7 @@
 // read 2026-11-23.
 import { isObject, type JsonObject } from '../lib/json.ts';
 import { mendSchema } from './mend-schema.ts';
-import { fitSchema, type Lose, type SchemaTable } from './fit-schema.ts';
+import { fates, fitSchema, type Lose, type SchemaTable } from './fit-schema.ts';
 
 /**
  * An object that names its properties is closed; what it says about others moves into the
@@ -16,7 +16,10 @@ import { fitSchema, type Lose, type SchemaTable } from './fit-schema.ts';
  */
 export const anthropicTable: SchemaTable = {
   words: {
-    ...keep('$ref $defs definitions anyOf allOf type description title properties required'),
+    ...fates(
+      'keep',
+      '$ref $defs definitions anyOf allOf type description title properties required',
+    ),
     $schema: 'drop',
     $comment: 'drop',
     enum: (value) => (isListOfPlain(value) ? 'keep' : 'describe'),
@@ -46,10 +49,6 @@ export function writeOutputSchema(
   const described =
     description === null || schema.description !== undefined ? schema : { description, ...schema };
   return fitSchema(mendSchema(described), anthropicTable, lose);
-}
-
-function keep(words: string): Record<string, 'keep'> {
-  return Object.fromEntries(words.split(' ').map((word) => [word, 'keep']));
 }
 
 function isPlain(value: unknown): boolean {

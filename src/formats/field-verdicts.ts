@@ -81,6 +81,20 @@ export function refuse(why: string, except?: (value: unknown) => boolean): Refus
   return { rule: 'refuse', why, ...(except && { except }) };
 }
 
+/** The refusal of a field that is not offered, and may be left out. */
+export function unavailable(why: string, except?: (value: unknown) => boolean): Refusal {
+  return refuse(`is not available here; leave it out: ${why}`, except);
+}
+
+/** Why tools and fields are not sold. */
+export const reasons = {
+  unpriced: 'it is billed separately, and this gateway has no price for it',
+  stored: 'it names state kept at the provider',
+  servers: 'the provider would call the servers, and no hold can cover those tokens',
+  unpricedSearch:
+    'each search is billed separately, and has no price here; the operator can set one in `tool_prices`',
+};
+
 /** `service_tier` of Chat and Responses. Which of them are sold depends on the model. */
 export const knownTier = refuse(
   `must be one of ${askedTiers.map((tier) => `\`${String(tier)}\``).join(', ')}: others have no price here`,

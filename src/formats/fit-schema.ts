@@ -25,6 +25,11 @@ export type SchemaTable = {
   readonly finish?: (schema: JsonObject) => JsonObject;
 };
 
+/** Gives words, separated by spaces, one fate. */
+export function fates(fate: Fate, words: string): SchemaTable['words'] {
+  return Object.fromEntries(words.split(' ').map((word) => [word, fate]));
+}
+
 /** Renames what has a newer name: a tuple's schemas, and definitions, also in references. */
 export const newerNames: SchemaTable['words'] = {
   items: (value) => (Array.isArray(value) ? { word: 'prefixItems', value, isExact: true } : 'keep'),

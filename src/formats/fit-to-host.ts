@@ -8,8 +8,8 @@ import { fitEffort } from './openai-models.ts';
 
 /** Fields that the gateway sets itself: leaving them out loses nothing of the client's. */
 const ownFields = ['stream_options', 'store'];
-/** Fields without which the answer would lack what the client waits for. */
-const needed: Readonly<Record<string, string>> = {
+/** Fields of Chat without which the answer would lack what the client waits for. */
+export const needed: Readonly<Record<string, string>> = {
   n: 'must be 1 for this model: it gives one answer per request',
   functions: 'is not supported by this model; use `tools` and `tool_choice`',
   function_call: 'is not supported by this model; use `tools` and `tool_choice`',

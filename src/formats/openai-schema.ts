@@ -4,7 +4,7 @@
 // 2026-11-21), and the keywords that the npm package `openai` 7.55 refuses to send
 // (lib/transform.mjs).
 import { isObject, type JsonObject, listOf } from '../lib/json.ts';
-import { fitSchema, openRoot, type Lose, type SchemaTable } from './fit-schema.ts';
+import { fates, fitSchema, openRoot, type Lose, type SchemaTable } from './fit-schema.ts';
 import { mendSchema } from './mend-schema.ts';
 import { asObjectParameters, describeAlternatives } from './tool-parameters.ts';
 
@@ -13,15 +13,12 @@ export const openAiStrictTable: SchemaTable = {
   words: {
     oneOf: (value) => ({ word: 'anyOf', value, isExact: false }),
     format: (value) => (formats.has(value) ? 'keep' : 'describe'),
-    ...Object.fromEntries(
-      (
-        '$anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef additionalItems allOf contains contentEncoding ' +
+    ...fates(
+      'describe',
+      '$anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef additionalItems allOf contains contentEncoding ' +
         'contentMediaType contentSchema dependencies dependentRequired dependentSchemas else if maxContains maxProperties ' +
         'minContains minProperties not patternProperties prefixItems propertyNames then unevaluatedItems ' +
-        'unevaluatedProperties uniqueItems'
-      )
-        .split(' ')
-        .map((word) => [word, 'describe']),
+        'unevaluatedProperties uniqueItems',
     ),
   },
   others: 'keep',

@@ -17,6 +17,7 @@ import type {
   UpstreamTarget,
 } from '../format.ts';
 import { mapFrames } from '../map-frames.ts';
+import { readText } from './content.ts';
 import { ownFields, sharedFields } from './completions-schema.ts';
 import { verdictTable } from './field-verdicts.ts';
 import { chat } from './index.ts';
@@ -338,12 +339,9 @@ function promptOf({ body }: ClientRequest, index: number): string {
   return typeof content === 'string' ? content : '';
 }
 
-/** Mistral sends blocks. */
 function textOf(said: unknown): string {
   const { content, refusal } = objectOf(said);
-  const blocks = objectsOf(content).map(({ text }) => (typeof text === 'string' ? text : ''));
-  const text = typeof content === 'string' ? content : blocks.join('');
-  return text === '' && typeof refusal === 'string' ? refusal : text;
+  return readText(content) || readText(refusal);
 }
 
 function writeProbabilities(content: unknown, state: { offset: number }): JsonObject {

@@ -5,6 +5,7 @@ import { refuseField } from '../../canonical/errors.ts';
 import type { CanonicalRequest, OutputFormat, Tool, ToolChoice } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { isAskedFor, type UnknownFields } from '../field-verdicts.ts';
+import { needed } from '../fit-to-host.ts';
 import type { ClientRequest } from '../format.ts';
 import { readAskedReasoning, unreadReasoning } from './asked-reasoning.ts';
 import { ignoredMessageFields, readCacheControl, readConversation } from './read-conversation.ts';
@@ -82,16 +83,12 @@ const readFields = new Set(
 );
 
 function refuseInexpressible(body: JsonObject): void {
-  if (typeof body.n === 'number' && body.n > 1)
-    refuseField('n', 'must be 1 for this model: it gives one answer per request');
+  for (const [name, why] of Object.entries(needed))
+    if (isAskedFor(body[name]) && body[name] !== 1) refuseField(name, why);
   for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
     if (isAskedFor(body[name]) && body[name] !== 0 && !isEmptyObject(body[name])) {
       refuseField(name, 'is not supported by this model; leave it out');
     }
-  }
-  for (const name of ['functions', 'function_call']) {
-    if (isAskedFor(body[name]))
-      refuseField(name, 'is not supported by this model; use `tools` and `tool_choice`');
   }
 }
 

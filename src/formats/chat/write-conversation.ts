@@ -12,6 +12,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../canonical/request.ts';
+import { isTextType } from '../../canonical/media-type.ts';
 import { contentWithFailure } from '../../canonical/tool-result.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { missingInstruction } from '../adapting/json-object.ts';
@@ -103,7 +104,7 @@ function writeDocument({ source, name }: DocumentPart): JsonObject {
     );
   }
   if (isSound(source.mediaType)) return writeSound(source);
-  if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
+  if (isTextType(source.mediaType)) {
     const text = Buffer.from(source.data, 'base64').toString('utf8');
     return {
       type: 'text',

@@ -1,6 +1,7 @@
 // Images and documents: their bytes, in the formats that Converse names.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
+import { isTextType } from '../../canonical/media-type.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
@@ -35,8 +36,7 @@ export function writeImage({ source }: ImagePart): JsonObject {
 export function writeDocument({ source, name }: DocumentPart, names: Set<string>): JsonObject {
   const { mediaType, data } = bytesOf(source, 'a document');
   const type = mediaType.toLowerCase();
-  const isText = type.startsWith('text/') || type === 'application/json';
-  const format = documentFormats[type] ?? (isText ? 'txt' : undefined);
+  const format = documentFormats[type] ?? (isTextType(type) ? 'txt' : undefined);
   if (!format)
     throw unknownType('document', mediaType, 'PDF, Word, Excel, CSV, HTML, Markdown or text');
   return { document: { format, name: uniqueName(name, names), source: { bytes: data } } };

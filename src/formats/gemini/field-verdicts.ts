@@ -4,18 +4,15 @@
 import {
   ofTool,
   pass,
-  refuse,
+  reasons,
+  unavailable,
   verdicts,
   type PartKinds,
   type VerdictTable,
 } from '../field-verdicts.ts';
 
-const unavailable = (why: string, except?: (value: unknown) => boolean) =>
-  refuse(`is not available here; leave it out: ${why}`, except);
-const stored = unavailable(
-  'it names state kept at the provider, which this gateway does not offer',
-);
-const unpriced = unavailable('it is billed separately, and this gateway has no price for it');
+const stored = unavailable(`${reasons.stored}, which this gateway does not offer`);
+const unpriced = unavailable(reasons.unpriced);
 
 const isPlainModality = (value: unknown) =>
   Array.isArray(value) && value.every((word) => /^(?:text|image)$/i.test(String(word)));

@@ -5,6 +5,7 @@
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
 import type { DocumentPart, ImagePart, MediaSource } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import { isTextType } from '../../canonical/media-type.ts';
 import { isSound } from '../input-audio.ts';
 import { withoutTrailing } from '../../lib/without-trailing.ts';
 
@@ -64,7 +65,7 @@ function imageType({ mediaType }: Base64Source): string {
 
 function documentType(part: DocumentPart, { mediaType }: Base64Source): string {
   if (mediaType === 'application/pdf' || isSound(mediaType)) return mediaType;
-  if (mediaType.startsWith('text/') || mediaType === 'application/json') return 'text/plain';
+  if (isTextType(mediaType)) return 'text/plain';
   const document =
     part.name === undefined ? 'A document' : `The document ${JSON.stringify(part.name)}`;
   throw invalidRequest(

@@ -11,7 +11,7 @@ const findProblem = compileSchema(addressedSchema);
 
 /** Throws ApiError `invalid_request` that names the field. */
 export function parseRequest(given: unknown, _limits: RequestLimits): ClientRequest<GeminiRequest> {
-  const body = isObject(given) ? inCamelCase(given) : given;
+  const body = inCamelCase(given);
   const problem = findProblem(body);
   if (problem)
     throw invalidRequest(problem.path || null, `${problem.path || 'The body'} ${problem.message}`);

@@ -1,19 +1,16 @@
 // Fits JSON schemas of structured output to `responseJsonSchema`: the keywords that Gemini's
 // reference lists. https://ai.google.dev/api/generate-content#FIELDS.response_json_schema (read
 // 2026-11-23)
-import { fitSchema, newerNames, type Lose, type SchemaTable } from '../fit-schema.ts';
+import { fates, fitSchema, newerNames, type Lose, type SchemaTable } from '../fit-schema.ts';
 import { mendSchema } from '../mend-schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 
 export const geminiTable: SchemaTable = {
   words: {
-    ...Object.fromEntries(
-      (
-        '$id $defs $anchor type format title description prefixItems minItems maxItems minimum maximum anyOf oneOf ' +
-        'properties additionalProperties required propertyOrdering'
-      )
-        .split(' ')
-        .map((word) => [word, 'keep']),
+    ...fates(
+      'keep',
+      '$id $defs $anchor type format title description prefixItems minItems maxItems minimum maximum anyOf oneOf ' +
+        'properties additionalProperties required propertyOrdering',
     ),
     $schema: 'drop',
     $comment: 'drop',

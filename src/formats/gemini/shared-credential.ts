@@ -3,7 +3,7 @@
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Destination } from '../destination.ts';
-import { compileVerdicts, isAskedFor } from '../field-verdicts.ts';
+import { compileVerdicts, isAskedFor, reasons } from '../field-verdicts.ts';
 import type { LeanRequest } from '../optional-tools.ts';
 import { checkMedia } from './client-media.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
@@ -14,14 +14,14 @@ const keepKnown = compileVerdicts(verdictTable, partKinds);
 
 /** Tools that Google runs, each a field of a tool, and why they are not sold. */
 const refusedTools: Readonly<Record<string, string>> = {
-  googleMaps: 'it is billed separately, and this gateway has no price for it',
-  fileSearch: 'it names state kept at the provider',
-  computerUse: 'it is billed separately, and this gateway has no price for it',
-  enterpriseWebSearch: 'it is billed separately, and this gateway has no price for it',
-  retrieval: 'it names state kept at the provider',
-  mcpServers: 'the provider would call the servers, and no hold can cover those tokens',
-  exaAiSearch: 'it is billed separately, and this gateway has no price for it',
-  parallelAiSearch: 'it is billed separately, and this gateway has no price for it',
+  googleMaps: reasons.unpriced,
+  fileSearch: reasons.stored,
+  computerUse: reasons.unpriced,
+  enterpriseWebSearch: reasons.unpriced,
+  retrieval: reasons.stored,
+  mcpServers: reasons.servers,
+  exaAiSearch: reasons.unpriced,
+  parallelAiSearch: reasons.unpriced,
 };
 const searches = ['googleSearch', 'googleSearchRetrieval'];
 /** Billed as input and output alone. Google's servers run the code and fetch the pages. */
@@ -39,7 +39,9 @@ export function refuseUnshareable<Body extends GeminiRequest>(
   for (const [index, tool] of (known.tools ?? []).entries())
     for (const [name, value] of Object.entries(tool)) {
       const why =
-        searches.includes(name) && search !== 'priced' ? unpricedSearch : refusedTools[name];
+        searches.includes(name) && search !== 'priced'
+          ? reasons.unpricedSearch
+          : refusedTools[name];
       if (why === undefined || !isAskedFor(value)) continue;
       const path = `tools[${index}].${name}`;
       throw invalidRequest(path, `${path} is not available here; leave it out: ${why}`);
@@ -48,9 +50,6 @@ export function refuseUnshareable<Body extends GeminiRequest>(
   if (known.systemInstruction) checkMedia([known.systemInstruction]);
   return known;
 }
-
-const unpricedSearch =
-  'each search is billed separately, and has no price here; the operator can set one in `tool_prices`';
 
 /** For a model that runs elsewhere: leaves out what Google runs, which a model need never use. */
 export function leaveOutHosted<Body extends GeminiRequest>(body: Body): LeanRequest<Body> {

@@ -4,17 +4,15 @@
 import {
   ofTool,
   pass,
+  reasons,
   refuse,
+  unavailable,
   verdicts,
   type PartKinds,
   type VerdictTable,
 } from '../field-verdicts.ts';
 
-const unavailable = (why: string, except?: (value: unknown) => boolean) =>
-  refuse(`is not available here; leave it out: ${why}`, except);
-const stored = unavailable(
-  'it names state kept at the provider, which this gateway does not offer',
-);
+const stored = unavailable(`${reasons.stored}, which this gateway does not offer`);
 const otherPrice = 'it changes the price of the tokens, and this gateway has no price for it';
 
 const tool = ofTool(`
@@ -70,9 +68,7 @@ export const verdictTable: VerdictTable = {
      * without.
      */
     thread: { ...stored, details: { details: { error_code: 'thread_unsupported_request' } } },
-    mcp_servers: unavailable(
-      'the provider would call the servers, and no hold can cover those tokens',
-    ),
+    mcp_servers: unavailable(reasons.servers),
     compaction: unavailable('its tokens are not in the usage that the provider reports'),
     fallbacks: unavailable('another model at another price could answer'),
     fallback_credit_token: unavailable(otherPrice),

@@ -1,6 +1,6 @@
 // Converts the sources of images and documents between Messages and the canonical URL or base64.
 import { invalidRequest, quoted } from '../../canonical/errors.ts';
-import { base64Source } from '../../canonical/media-type.ts';
+import { base64Source, isTextType } from '../../canonical/media-type.ts';
 import type {
   CacheControl,
   DocumentPart,
@@ -119,7 +119,7 @@ export function writeDocument({ source, name, cacheControl }: DocumentPart): Jso
 
 function writeDocumentSource(source: MediaSource, name: string | undefined): JsonObject {
   if (source.kind === 'url' || source.mediaType === 'application/pdf') return writeSource(source);
-  if (source.mediaType.startsWith('text/') || source.mediaType === 'application/json') {
+  if (isTextType(source.mediaType)) {
     return {
       type: 'text',
       media_type: 'text/plain',

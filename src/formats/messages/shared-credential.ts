@@ -4,12 +4,11 @@
 import { invalidRequest, type ApiError, quoted } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { Destination, SearchOffer } from '../destination.ts';
-import { compileVerdicts } from '../field-verdicts.ts';
+import { compileVerdicts, reasons } from '../field-verdicts.ts';
 import { partKinds, verdictTable } from './field-verdicts.ts';
 import { isSearchTool } from './web-search.ts';
 
 const keepKnown = compileVerdicts(verdictTable, partKinds);
-const costsExtra = 'it is billed separately, and this gateway has no price for it';
 
 /** Typed tools that the client runs itself: the beginning of their type, before the version. */
 const clientTools = ['bash_', 'text_editor_', 'memory_', 'computer_', 'browser_'];
@@ -37,8 +36,7 @@ export function isUnknownTool(tool: JsonObject): boolean {
 const freeEdits = ['clear_tool_uses_', 'clear_thinking_'];
 
 const unofferedSearch: Readonly<Record<Exclude<SearchOffer, 'priced'>, string>> = {
-  unpriced:
-    'each search is billed separately, and has no price here; the operator can set one in `tool_prices`',
+  unpriced: reasons.unpricedSearch,
   elsewhere:
     'it runs at Anthropic, but this model does not run there; use a tool of your own, or set `tool_choice` to `auto`',
 };
@@ -76,7 +74,7 @@ function refuseTool(tool: unknown, path: string, search: SearchOffer = 'unpriced
     throw refusal(`${path}.type`, unofferedSearch[search], ` ${quoted(type)}`);
   }
   const known = Object.entries(refusedTools).find(([start]) => type.startsWith(start));
-  throw refusal(`${path}.type`, known?.[1] ?? costsExtra, ` ${quoted(type)}`);
+  throw refusal(`${path}.type`, known?.[1] ?? reasons.unpriced, ` ${quoted(type)}`);
 }
 
 function refuseEdits(edits: unknown): void {
