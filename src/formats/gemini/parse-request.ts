@@ -1,7 +1,7 @@
 // Validates a client's body, into which the path's model and method have been put (`address.ts`).
 import { invalidRequest } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { inCamelCase } from './field-names.ts';
