@@ -8,7 +8,7 @@ import type { TestGateway } from './gateway.ts';
 import type { RunningApp } from './running-app.ts';
 import { rowsOf } from './rows.ts';
 
-export type Line = {
+type Line = {
   readonly kind: string;
   readonly name: string;
   readonly result: string;
