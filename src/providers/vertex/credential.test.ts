@@ -51,6 +51,12 @@ test('a service account in the settings signs its assertion for Google, whatever
   assert.ok(verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url')));
 });
 
+test('a private key whose line ends were escaped twice is read', async () => {
+  const escaped = { ...account, private_key: String(account.private_key).replaceAll('\n', '\\n') };
+  const { tools } = toolsWith({}, { [google]: token });
+  assert.deepEqual(await headersOf(JSON.stringify(escaped), tools), { authorization: 'Bearer G' });
+});
+
 test('a service account in a file of the machine may name the address of its tokens', async () => {
   const { tools } = inFile(account, { 'POST https://elsewhere.example/token': token });
   assert.deepEqual(await headersOf('ambient', tools), { authorization: 'Bearer G' });
@@ -83,6 +89,14 @@ test('an external account exchanges the token of its file, or of its platform’
   assert.deepEqual(await headersOf('ambient', fromUrl.tools), { authorization: 'Bearer G' });
   assert.match(fromUrl.asked[0]!, /"metadata":"true"/);
   assert.match(fromUrl.asked[1]!, /subject_token=subject-2$/);
+});
+
+test('an identity of AWS is refused before anything of the machine is sent', async () => {
+  const url = 'http://169.254.169.254/latest/meta-data/iam/security-credentials';
+  const source = { environment_id: 'aws1', url };
+  const { tools, asked } = inFile({ ...external, credential_source: source }, { [sts]: token });
+  await assert.rejects(headersOf('ambient', tools), /identity of AWS.*service account/);
+  assert.deepEqual(asked, []);
 });
 
 test('an external account acts as the service account that it names', async () => {

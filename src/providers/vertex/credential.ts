@@ -94,7 +94,8 @@ async function serviceAccountToken(
       .setAudience(address)
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + 3_600)
-      .sign(await importPKCS8(String(pem), 'RS256'));
+      // Some shells and hosts escape the line ends of a variable again.
+      .sign(await importPKCS8(String(pem).replaceAll('\\n', '\n'), 'RS256'));
   } catch {
     throw refused('the `private_key` of the service account cannot be read');
   }
@@ -134,7 +135,11 @@ async function externalToken(
 /** The identity's own token, from a file or an address of its platform. */
 async function subjectToken(document: JsonObject, tools: CredentialTools): Promise<string> {
   const source = objectOf(document['credential_source']);
-  const { file, url, headers, format } = source;
+  const { file, url, headers, format, environment_id: environment } = source;
+  if (environment !== undefined)
+    throw refused(
+      'an identity of AWS cannot be exchanged; use a service account, or one by OpenID Connect',
+    );
   let text: unknown;
   if (typeof file === 'string') text = await readSecret(tools, file);
   else if (typeof url === 'string') {
