@@ -8,46 +8,35 @@ import type { ImageFormat, ImageMode, PixelSize } from '../../terms/image-model.
 import type { ImageBytes } from '../../lib/image.ts';
 import { makeBackground } from './background.ts';
 import { inTurn } from './drawing-slots.ts';
+import { refuse } from './failures.ts';
 import type { Room } from './text-layer.ts';
 
 export type Drawing = PixelSize & {
   readonly prompt: string;
   readonly mode: ImageMode;
   readonly inputs: readonly ImageBytes[];
-  /** Default: PNG. */
-  readonly format?: ImageFormat;
+  readonly format: ImageFormat;
   /** Distinguishes the pictures of one request; the first is 0. */
-  readonly variation?: number;
-  readonly signal?: AbortSignal;
+  readonly variation: number;
+  readonly signal: AbortSignal;
 };
-
-/** `unreadable`: the input at `index` cannot be decoded; `problem` is a clause that says why. */
-type Drawn =
-  | { readonly kind: 'image'; readonly image: ImageBytes }
-  | { readonly kind: 'unreadable'; readonly index: number; readonly problem: string };
 
 /** The limit for an input: some file types are decoded whole, at four bytes a pixel. */
 const inputPixelsMax = 50_000_000;
 
-/** Rejects with the signal's reason when it aborts before the drawing starts. */
-export function drawImage(drawing: Drawing): Promise<Drawn> {
+/**
+ * Rejects with the signal's reason when it aborts before the drawing starts, and with UpstreamBroken
+ * for an input that cannot be decoded.
+ */
+export function drawImage(drawing: Drawing): Promise<ImageBytes> {
   return inTurn(() => draw(drawing), drawing.signal);
 }
 
-async function draw(drawing: Drawing): Promise<Drawn> {
-  try {
-    const isEdit = drawing.mode === 'edit';
-    const layers = isEdit ? [] : await tileLayers(drawing);
-    const base = isEdit ? await inputBase(drawing) : await background(drawing);
-    const image = await encode(
-      base.composite([...layers, ...(await textLayers(drawing))]),
-      drawing,
-    );
-    return { kind: 'image', image };
-  } catch (error) {
-    if (!(error instanceof UnreadableInput)) throw error;
-    return { kind: 'unreadable', index: error.index, problem: error.message };
-  }
+async function draw(drawing: Drawing): Promise<ImageBytes> {
+  const isEdit = drawing.mode === 'edit';
+  const layers = isEdit ? [] : await tileLayers(drawing);
+  const base = isEdit ? await inputBase(drawing) : await background(drawing);
+  return encode(base.composite([...layers, ...(await textLayers(drawing))]), drawing);
 }
 
 async function loadSharp() {
@@ -60,7 +49,7 @@ async function loadSharp() {
 }
 
 /** The variation changes the colours, not the words. */
-async function background({ width, height, prompt, variation = 0 }: Drawing): Promise<Sharp> {
+async function background({ width, height, prompt, variation }: Drawing): Promise<Sharp> {
   const sharp = await loadSharp();
   const { pixels, side } = makeBackground(variation === 0 ? prompt : `${variation} ${prompt}`);
   const raw = { width: side, height: side, channels: 3 } as const;
@@ -73,15 +62,6 @@ async function inputBase({ width, height, inputs }: Drawing): Promise<Sharp> {
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
 
-class UnreadableInput extends Error {
-  readonly index: number;
-
-  constructor(index: number, problem: string, options: ErrorOptions) {
-    super(problem, options);
-    this.index = index;
-  }
-}
-
 /** Decodes to RGB of exactly that size, cropped. Transparent areas become white. */
 async function decode(
   { bytes, width, height }: ImageBytes,
@@ -89,13 +69,11 @@ async function decode(
   size: PixelSize,
 ): Promise<Buffer> {
   const sharp = await loadSharp();
-  if (width * height > inputPixelsMax) {
-    throw new UnreadableInput(
+  if (width * height > inputPixelsMax)
+    refuseInput(
       index,
       `is over ${inputPixelsMax / 1e6} million pixels, the most that the sandbox takes`,
-      {},
     );
-  }
   try {
     return await sharp(bytes, { limitInputPixels: inputPixelsMax, failOn: 'error', pages: 1 })
       .autoOrient()
@@ -106,8 +84,12 @@ async function decode(
       .raw()
       .toBuffer();
   } catch (cause) {
-    throw new UnreadableInput(index, 'cannot be decoded: the file is damaged', { cause });
+    refuseInput(index, 'cannot be decoded: the file is damaged', { cause });
   }
+}
+
+function refuseInput(index: number, problem: string, options?: ErrorOptions): never {
+  refuse(`\`images[${index}]\` ${problem}. Send another image.`, options);
 }
 
 type Layer = {
@@ -198,10 +180,7 @@ function marginOf({ width, height }: PixelSize): number {
   return Math.floor(Math.min(width, height) / 32);
 }
 
-async function encode(
-  picture: Sharp,
-  { width, height, format = 'png' }: Drawing,
-): Promise<ImageBytes> {
+async function encode(picture: Sharp, { width, height, format }: Drawing): Promise<ImageBytes> {
   const options = {
     png: { compressionLevel: 6, adaptiveFiltering: true },
     jpeg: { quality: 90 },

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { inTurn } from './drawing-slots.ts';
+import { inTurn as inTurnOf } from './drawing-slots.ts';
+
+const running = new AbortController().signal;
+const inTurn = <Result>(work: () => Promise<Result>, signal = running) => inTurnOf(work, signal);
 
 test('two drawings run at once; the others wait in order, also after failures', async () => {
   let working = 0;

@@ -11,12 +11,12 @@ const waiting: (() => void)[] = [];
  */
 export async function inTurn<Result>(
   work: () => Promise<Result>,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Result> {
   if (taken < slots) taken++;
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     return await work();
   } finally {
     // The next one inherits the slot.

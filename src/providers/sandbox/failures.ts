@@ -12,8 +12,8 @@ export function failureWithStatus(status: number): UpstreamFailure {
 }
 
 /** Refuses an impossible request. The message tells the developer why. */
-export function refuse(message: string): never {
-  throw new UpstreamBroken(makeFailure(400, message));
+export function refuse(message: string, options?: ErrorOptions): never {
+  throw new UpstreamBroken(makeFailure(400, message), options);
 }
 
 /** Returns the failure behind what was thrown while playing. Throws what is none. */

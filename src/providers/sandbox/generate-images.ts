@@ -6,7 +6,7 @@ import type { ImageBytes } from '../../lib/image.ts';
 import type { ImageJob, ImageJobResult, ImageProviderKind } from '../image-provider.ts';
 import { drawImage } from './draw-image.ts';
 import { numberReader } from './directive-lines.ts';
-import { failureOf, failureWithStatus, refuse } from './failures.ts';
+import { failureOf, failureWithStatus } from './failures.ts';
 import { followDirectives } from './task-directives.ts';
 
 /** Needs no connection, because it sends nothing. */
@@ -32,7 +32,7 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
   const images: ImageBytes[] = [];
   for (let index = 0; index < job.count; index++) {
     if (index + 1 === directives.failImage) continue;
-    const drawn = await drawImage({
+    const image = await drawImage({
       ...sizeOf(job),
       prompt: text === '' ? job.prompt : text,
       mode: job.mode,
@@ -41,11 +41,9 @@ async function play(job: ImageJob): Promise<ImageJobResult> {
       variation: index,
       signal: job.signal,
     });
-    if (drawn.kind === 'unreadable')
-      refuse(`\`images[${drawn.index}]\` ${drawn.problem}. Send another image.`);
     for (let shown = 0; shown < (job.partials ?? 0); shown++)
-      job.show?.(drawn.image.bytes.toString('base64'));
-    images.push(drawn.image);
+      job.show?.(image.bytes.toString('base64'));
+    images.push(image);
   }
   return images.length > 0 ? { kind: 'images', images, unread: 0 } : failed(failureWithStatus(500));
 }
