@@ -23,19 +23,20 @@ export const sumTables = [
 
 export type SumTable = (typeof sumTables)[number];
 
-export function sumsOf(table: SumTable): readonly string[] {
+export function keyAndSumsOf(table: SumTable): readonly [key: string[], sums: string[]] {
   const key = keyOf(activity[table]);
-  return columnsOf(activity[table]).flatMap(([column]) => (key.includes(column) ? [] : [column]));
+  const columns = columnsOf(activity[table]).map(([column]) => column);
+  return [key, columns.filter((column) => !key.includes(column))];
 }
 
 export type SumRow<Table extends SumTable> = Selectable<Tables[Table]>;
 export type RequestRow = Selectable<Tables['request_log']>;
+export type KeyUse = Tables['key_uses'];
 
 /** A row of any table of sums. */
 export type Sums = Record<string, string | number>;
-export type Named<Value> = readonly (readonly [string, Value])[];
 /** Receives the rows that were not written. */
-type Unwritten<Value> = (rest: Named<Value>) => void;
+type Unwritten<Row> = (rest: readonly Row[]) => void;
 
 /** Uncharged requests kept per account and mode. They cost a client nothing, so they are bounded. */
 const unchargedRowsMax = 100_000;
@@ -47,13 +48,14 @@ const hoursKeptMs = 100 * dayMs;
 export function addSums(
   database: Database,
   table: SumTable,
-  rows: Named<Sums>,
+  rows: readonly Sums[],
   unwritten: Unwritten<Sums>,
 ): Promise<void> {
-  const added = sumsOf(table).map((name) => `${name} = ${table}.${name} + excluded.${name}`);
+  const [, sums] = keyAndSumsOf(table);
+  const added = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`);
   const conflict = `${activity[table]['primary key']} do update set ${added.join(', ')}`;
   return inSteps(rows, unwritten, (step) =>
-    insertRows(database.transient, table, { rows: step.map(([, row]) => row), conflict }),
+    insertRows(database.transient, table, { rows: step, conflict }),
   );
 }
 
@@ -86,29 +88,23 @@ export async function readStoredTags(
 
 export function addRequests(
   database: Database,
-  rows: Named<RequestRow>,
+  rows: readonly RequestRow[],
   unwritten: Unwritten<RequestRow>,
 ): Promise<void> {
   return inSteps(rows, unwritten, (step) =>
-    insertRows(database.transient, 'request_log', {
-      rows: step.map(([, row]) => row),
-      conflict: 'do nothing',
-    }),
+    insertRows(database.transient, 'request_log', { rows: step, conflict: 'do nothing' }),
   );
 }
 
 export function addKeyUses(
   database: Database,
-  uses: Named<number>,
-  unwritten: Unwritten<number>,
+  uses: readonly KeyUse[],
+  unwritten: Unwritten<KeyUse>,
 ): Promise<void> {
   const conflict = `(key_id) do update set last_used_at_ms = excluded.last_used_at_ms
     where key_uses.last_used_at_ms < excluded.last_used_at_ms`;
   return inSteps(uses, unwritten, (step) =>
-    insertRows(database.transient, 'key_uses', {
-      rows: step.map(([key_id, last_used_at_ms]) => ({ key_id, last_used_at_ms })),
-      conflict,
-    }),
+    insertRows(database.transient, 'key_uses', { rows: step, conflict }),
   );
 }
 
@@ -139,10 +135,10 @@ async function insertRows(
 /** Rows per statement, so that other writers never wait long. */
 const stepRows = 200;
 
-async function inSteps<Value>(
-  rows: Named<Value>,
-  unwritten: Unwritten<Value>,
-  write: (step: Named<Value>) => Promise<void>,
+async function inSteps<Row>(
+  rows: readonly Row[],
+  unwritten: Unwritten<Row>,
+  write: (step: readonly Row[]) => Promise<void>,
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += stepRows) {
     try {

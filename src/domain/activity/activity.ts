@@ -15,13 +15,14 @@ import {
   addKeyUses,
   addRequests,
   addSums,
+  keyAndSumsOf,
+  type KeyUse,
   readStoredTags,
   removeOutdated,
   type RequestRow,
   type SumRow,
   type Sums,
   type SumTable,
-  sumsOf,
   sumTables,
 } from './activity-rows.ts';
 import {
@@ -80,14 +81,20 @@ const unchargedMax = 100;
 export class Activity implements RequestListener {
   readonly #options: ActivityOptions;
   readonly #sums = Object.fromEntries(
-    sumTables.map((table) => [table, new SumBuffer<Sums>(sumsOf(table))]),
+    sumTables.map((table) => [table, new SumBuffer<Sums>(...keyAndSumsOf(table))]),
   ) as Readonly<Record<SumTable, SumBuffer<Sums>>>;
   readonly #requests = new Map<string, RequestRow>();
   readonly #unchargedOf = new Map<string, number>();
-  readonly #latencies = new SumBuffer<MeasuredHour>(['requests']);
-  readonly #tagLatencies = new SumBuffer<MeasuredTag>(['requests']);
+  readonly #latencies = new SumBuffer<MeasuredHour>(
+    ['account_id', 'mode', 'hour', 'key_id', 'model_id', 'provider', 'kind', 'latency_bucket'],
+    ['requests'],
+  );
+  readonly #tagLatencies = new SumBuffer<MeasuredTag>(
+    ['account_id', 'mode', 'day', 'tag', 'kind', 'latency_bucket'],
+    ['requests'],
+  );
   readonly #measuredTags = new MeasuredTags();
-  readonly #uses = new Map<string, number>();
+  readonly #uses = new Map<string, KeyUse>();
   readonly #timers: readonly CancelTimer[];
   #day = { number: -1, text: '' };
   #hour = { number: -1, text: '' };
@@ -143,9 +150,7 @@ export class Activity implements RequestListener {
   noteCall({ provider, kind, ending, ms }: EndedCall): void {
     const hour = this.#hourOf(this.#nowMs());
     const latency_bucket = bucketOf(ms);
-    const name = `${hour} ${provider} ${kind} ${ending} ${latency_bucket}`;
-    const row = { hour, provider, kind, ending, latency_bucket, calls: 1 };
-    this.#add('provider_hours', name, row);
+    this.#add('provider_hours', { hour, provider, kind, ending, latency_bucket, calls: 1 });
   }
 
   /** Writes the buffered rows. Throws when some could not be written; those are kept. */
@@ -159,24 +164,22 @@ export class Activity implements RequestListener {
 
   /** Of an API key, or of an account's own key of a provider. */
   #noteUse(keyId: string): void {
-    if (this.#uses.size < waitingMax || this.#uses.has(keyId)) this.#uses.set(keyId, this.#nowMs());
+    if (this.#uses.size < waitingMax || this.#uses.has(keyId))
+      this.#uses.set(keyId, { key_id: keyId, last_used_at_ms: this.#nowMs() });
   }
 
   #count(
     dimensions: Omit<SumRow<'activity_days'>, ActivitySum>,
     saved: AnswerWorth | undefined,
   ): void {
-    const name = `${dimensions.account_id} ${dimensions.mode} ${dimensions.day} ${dimensions.key_id} ${dimensions.model_id} ${dimensions.outcome}`;
     const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = saved ?? {};
-    const saved_micros = costMicros as Micros;
-    const row = {
+    this.#add('activity_days', {
       ...dimensions,
       requests: 1,
-      saved_micros,
+      saved_micros: costMicros as Micros,
       input_tokens: inputTokens,
       output_tokens: outputTokens,
-    };
-    this.#add('activity_days', name, row);
+    });
   }
 
   #countTags(
@@ -184,11 +187,9 @@ export class Activity implements RequestListener {
     { tags = [], saved }: RequestFields,
   ): void {
     const saved_micros = (saved?.costMicros ?? 0) as Micros;
-    for (const tag of this.#measuredTags.take(`${account_id} ${mode}`, day, tags)) {
-      const name = `${account_id} ${mode} ${day} ${tag} ${outcome}`;
-      const row = { account_id, mode, day, tag, outcome, requests: 1, saved_micros };
-      this.#add('activity_tag_days', name, row);
-    }
+    const named = { account_id, mode, day, outcome, requests: 1, saved_micros };
+    for (const tag of this.#measuredTags.take(`${account_id} ${mode}`, day, tags))
+      this.#add('activity_tag_days', { ...named, tag });
   }
 
   #countHour(
@@ -196,7 +197,7 @@ export class Activity implements RequestListener {
     hour: string,
     { provider = '', errorCode, costMicros = 0, inputTokens = 0, outputTokens = 0 }: RequestFields,
   ): void {
-    const row = {
+    this.#add('activity_hours', {
       account_id,
       mode,
       hour,
@@ -206,8 +207,7 @@ export class Activity implements RequestListener {
       cost_micros: costMicros as Micros,
       input_tokens: inputTokens,
       output_tokens: outputTokens,
-    };
-    this.#add('activity_hours', `${account_id} ${mode} ${hour} ${provider}`, row);
+    });
   }
 
   #measure(
@@ -215,22 +215,17 @@ export class Activity implements RequestListener {
     { firstByteMs, tags = [] }: RequestFields,
     { tookMs }: Ending,
   ): void {
-    const { account_id, mode, day, hour, key_id: key, model_id: model, provider } = names;
-    const owner = `${account_id} ${mode}`;
-    const measuredTags = this.#measuredTags.take(owner, day, tags);
+    const { account_id, mode, day } = names;
+    const measuredTags = this.#measuredTags.take(`${account_id} ${mode}`, day, tags);
     for (const [kind, ms] of [
       ['first', firstByteMs],
       ['whole', tookMs],
     ] as const) {
       if (ms === undefined) continue;
-      const latency_bucket = bucketOf(ms);
-      const name = `${owner} ${hour} ${key} ${model} ${provider} ${kind} ${latency_bucket}`;
-      const measured = { kind, latency_bucket, requests: 1 };
-      this.#latencies.add(name, { ...names, ...measured });
-      for (const tag of measuredTags) {
-        const row = { account_id, mode, day, tag, ...measured };
-        this.#tagLatencies.add(`${owner} ${day} ${tag} ${kind} ${latency_bucket}`, row);
-      }
+      const measured = { kind, latency_bucket: bucketOf(ms), requests: 1 };
+      this.#latencies.add({ ...names, ...measured });
+      for (const tag of measuredTags)
+        this.#tagLatencies.add({ account_id, mode, day, tag, ...measured });
     }
   }
 
@@ -259,27 +254,26 @@ export class Activity implements RequestListener {
     const [settled] = await Promise.allSettled([settling]);
     // Rows by tag wait while the stored tags cannot be read.
     const takeByTag = <Row extends Sums | MeasuredTag>(buffer: SumBuffer<Row>) =>
-      settled.status === 'rejected' ? [] : buffer.take().filter(([, row]) => this.#isMeasured(row));
+      settled.status === 'rejected' ? [] : buffer.take().filter((row) => this.#isMeasured(row));
     this.#unchargedOf.clear();
     const measured = [
-      ...this.#latencies.take().flatMap(([, row]) => latencySumsOf(row)),
-      ...takeByTag(this.#tagLatencies).flatMap(([, row]) => latencySumsOfTag(row)),
+      ...this.#latencies.take().flatMap(latencySumsOf),
+      ...takeByTag(this.#tagLatencies).flatMap(latencySumsOfTag),
     ];
-    for (const [name, sum] of measured) this.#add('latency_sums', name, sum);
+    for (const sum of measured) this.#add('latency_sums', sum);
     const results = await Promise.allSettled([
       settling,
       ...sumTables.map((table) => {
         const buffer = this.#sums[table];
         const rows = table === 'activity_tag_days' ? takeByTag(buffer) : buffer.take();
-        return addSums(database, table, rows, (rest) =>
-          rest.forEach(([name, row]) => buffer.add(name, row)),
-        );
+        return addSums(database, table, rows, (rest) => rest.forEach((row) => buffer.add(row)));
       }),
       addRequests(database, takeSorted(this.#requests), (rest) =>
-        rest.forEach(([, row]) => this.#keepAgain(row)),
+        rest.forEach((row) => this.#keepAgain(row)),
       ),
       addKeyUses(database, takeSorted(this.#uses), (rest) =>
-        rest.forEach(([id, ms]) => this.#uses.set(id, Math.max(ms, this.#uses.get(id) ?? 0))),
+        // A use since then is later.
+        rest.forEach((use) => this.#uses.set(use.key_id, this.#uses.get(use.key_id) ?? use)),
       ),
     ]);
     const failed = results.find((result) => result.status === 'rejected');
@@ -290,8 +284,8 @@ export class Activity implements RequestListener {
     return this.#measuredTags.has(`${account_id} ${mode}`, String(day), String(tag));
   }
 
-  #add<Table extends SumTable>(table: Table, name: string, row: SumRow<Table>): void {
-    this.#sums[table].add(name, row as Sums);
+  #add<Table extends SumTable>(table: Table, row: SumRow<Table>): void {
+    this.#sums[table].add(row as Sums);
   }
 
   #dayOf(nowMs: number): string {

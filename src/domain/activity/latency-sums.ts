@@ -21,16 +21,14 @@ export type MeasuredHour = Measured & {
 /** Measured requests of a UTC day, in one bucket, that have a tag. */
 export type MeasuredTag = Measured & { readonly tag: string };
 
-type NamedSums = readonly (readonly [name: string, row: LatencySumRow])[];
-
-/** Returns the rows that measured requests count in, by name. */
+/** Returns the rows that measured requests count in. */
 export function latencySumsOf({
   hour,
   key_id,
   model_id,
   provider,
   ...measured
-}: MeasuredHour): NamedSums {
+}: MeasuredHour): readonly LatencySumRow[] {
   const groups = { none: '', model: model_id, key: key_id, provider } as const;
   return [
     ...sumsIn(measured, 'none', '', [hour]),
@@ -40,7 +38,7 @@ export function latencySumsOf({
   ];
 }
 
-export function latencySumsOfTag({ tag, ...measured }: MeasuredTag): NamedSums {
+export function latencySumsOfTag({ tag, ...measured }: MeasuredTag): readonly LatencySumRow[] {
   return sumsIn(measured, 'tag', tag);
 }
 
@@ -49,12 +47,8 @@ function sumsIn(
   grouped_by: LatencySumRow['grouped_by'],
   group_id: string,
   periods: readonly string[] = [day, day.slice(0, 7)],
-): NamedSums {
-  const { account_id: account, mode, kind, latency_bucket: bucket } = measured;
-  return periods.map((period) => {
-    const name = `${account} ${mode} ${grouped_by} ${period} ${group_id} ${kind} ${bucket}`;
-    return [name, { ...measured, grouped_by, period, group_id }] as const;
-  });
+): readonly LatencySumRow[] {
+  return periods.map((period) => ({ ...measured, grouped_by, period, group_id }));
 }
 
 /** Returns whole months and the remaining days between two days, both included. */
