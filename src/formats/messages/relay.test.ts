@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leastCpuMsOf } from '../../../tests/support/cpu-time.ts';
 import { textPart } from '../../../tests/support/canonical/parts.ts';
-import { UnreadableAnswer } from '../format.ts';
 import {
   answerContext,
   blockDelta,
@@ -419,28 +418,6 @@ test('an answer is relayed unchanged, under the catalogue’s id', () => {
   assert.equal(answer.outputBytes, 2 + 3 + '{"c":1}'.length);
 });
 
-test('an answer without plausible usage shows our own count', () => {
-  const answer = {
-    type: 'message',
-    role: 'assistant',
-    content: [textPart('Hello!')],
-    stop_reason: 'end_turn',
-  };
-  for (const usage of [undefined, null, { input_tokens: 0, output_tokens: 0 }]) {
-    const { body, usage: read } = relay.relayAnswer({ ...answer, usage }, answerContext());
-    assert.equal(read, null);
-    const { input_tokens: input, output_tokens: output } = body.usage as Record<string, unknown>;
-    assert.deepEqual([input, output], [77, 2]);
-  }
-});
-
-test('a body that is not a message is unreadable', () => {
-  for (const body of [null, 'x', [], {}, { type: 'error', error: { message: 'x' } }]) {
-    assert.throws(() => relay.relayAnswer(body, answerContext()), UnreadableAnswer);
-    assert.throws(() => messages.readAnswer(body), UnreadableAnswer);
-  }
-});
-
 const sse = (...events: unknown[]) =>
   events
     .map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
@@ -534,8 +511,7 @@ for (const [type, status] of Object.entries(statuses)) {
   });
 }
 
-test('an event that is not JSON fails the stream, a [DONE] does not', () => {
-  assert.equal(relayed([start, '{"type":']).progress.failure?.kind, 'unreadable');
+test('a [DONE] does not fail the stream', () => {
   assert.equal(relayed([start, end, '[DONE]']).progress.status, 'finished');
 });
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
-import { UnreadableAnswer } from '../format.ts';
 import {
   contextFor,
   payloadsOf,
@@ -153,24 +152,6 @@ test('a call of a host with arguments as an object and no `call_id` gets what cl
     sseEvent('response.function_call_arguments.done', done),
   );
   assert.equal(payloadsOf(frames)[0]!.arguments, '{"city":"Oslo"}');
-});
-
-test('an answer without plausible usage shows our own count', () => {
-  for (const given of [undefined, null, { input_tokens: 0, output_tokens: 0, total_tokens: 0 }]) {
-    const relayed = relayAnswer(
-      { ...response, status: 'completed', output: [message], usage: given },
-      contextFor(),
-    );
-    assert.equal(relayed.usage, null);
-    assert.deepEqual((relayed.body.usage as JsonObject).total_tokens, 8);
-  }
-});
-
-test('a failed answer is not relayed', () => {
-  assert.throws(
-    () => relayAnswer({ ...response, status: 'failed', error: { message: 'x' } }, contextFor()),
-    UnreadableAnswer,
-  );
 });
 
 const atCall = { item_id: 'fc_1', output_index: 0 };
@@ -387,16 +368,9 @@ test('a stream’s failure is never relayed, and ends with the format’s own ev
   }
 });
 
-test('a stream that breaks off or is not JSON fails', () => {
-  const broken = relayStream(contextFor());
-  for (const event of callStream().slice(0, 5)) broken.push(event);
-  broken.end();
-  assert.equal(broken.progress.status, 'failed');
-  assert.equal(broken.progress.failure?.kind, 'broken-stream');
+test('a stream that fails before it began gets its beginning', () => {
   const unreadable = relayStream(contextFor());
   unreadable.push({ event: 'x', data: '<html>' });
-  assert.equal(unreadable.progress.status, 'failed');
-  assert.equal(unreadable.progress.failure?.kind, 'unreadable');
   const events = payloadsOf(unreadable.fail(new ApiError('upstream_error', 'x'), errorContext));
   assert.deepEqual(
     events.map(({ type, sequence_number }) => [type, sequence_number]),
@@ -407,14 +381,6 @@ test('a stream that breaks off or is not JSON fails', () => {
       ['response.failed', 3],
     ],
   );
-});
-
-test('a finished stream does not fail when the connection closes', () => {
-  const pipe = relayStream(contextFor());
-  for (const event of callStream()) pipe.push(event);
-  assert.equal(pipe.push({ event: '', data: '[DONE]' }), '');
-  assert.equal(pipe.end(), '');
-  assert.equal(pipe.progress.status, 'finished');
 });
 
 test('an event type with a line break cannot start a new line', () => {
