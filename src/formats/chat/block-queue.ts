@@ -8,7 +8,7 @@ import { newIdWithPrefix } from '../../lib/ids.ts';
 import { plainArguments } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
 import { citationInBlock } from './citations.ts';
-import { CallsByPiece, isWholeObject, type CallPiece } from './call-pieces.ts';
+import { CallsByPiece, isNoCall, isWholeObject, type CallPiece } from './call-pieces.ts';
 
 type TextKind = 'text' | 'refusal' | 'thinking';
 type Block = TextBlock | ToolCallBlock;
@@ -51,7 +51,7 @@ export class BlockQueue {
   #earlyCitations: UrlCitation[] = [];
 
   get hasToolCalls(): boolean {
-    return this.#toolCalls.all.length > 0;
+    return this.#toolCalls.all.some(({ name }) => name !== '');
   }
 
   /** Returns the events since the last call. `start` is the very first. */
@@ -114,13 +114,14 @@ export class BlockQueue {
     this.#append(call, piece.text);
   }
 
-  /** Ends every block, in order. Throws UnreadableAnswer when a tool call has no name. */
+  /** Ends every block, in order. Throws UnreadableAnswer when a tool call with arguments has no name. */
   end(): void {
     // Sources that arrive after their text, as after calls, go to the end of the answer. Without
     // any text they are dropped.
     if (this.#earlyCitations.length > 0 && this.#textLength > 0)
       this.#append(this.#openText('text'), '');
-    for (const block of this.#blocks.splice(0)) this.#end(block);
+    for (const block of this.#blocks.splice(0))
+      if (block.kind !== 'tool-call' || !isNoCall(block)) this.#end(block);
     this.#events.push(...this.#images);
   }
 

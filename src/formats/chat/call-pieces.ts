@@ -47,6 +47,14 @@ export function readCallPiece(call: JsonObject): CallPiece {
 }
 
 /**
+ * Hosts of GLM and Hunyuan send one beside the real ones, which nobody can run:
+ * github.com/experientiallabs/experiential/pull/963 (read 2026-11-30).
+ */
+export function isNoCall({ name, text }: Pick<CallPiece, 'name' | 'text'>): boolean {
+  return name === '' && text.trim() === '';
+}
+
+/**
  * Servers of gpt-oss leave marks of its channels behind a name (`f<|channel|>commentary`):
  * github.com/vllm-project/vllm/pull/35906 (read 2026-11-30).
  */

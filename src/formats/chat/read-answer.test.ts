@@ -31,7 +31,10 @@ for (const [name, [body, message]] of Object.entries(unreadable)) {
 }
 
 test('a tool call without a name cannot be translated', () => {
-  assert.throws(() => readAnswer(call({ id: 'a', function: {} })), UnreadableAnswer);
+  assert.throws(
+    () => readAnswer(call({ id: 'a', function: { arguments: '{}' } })),
+    UnreadableAnswer,
+  );
 });
 
 const message = (content: string) => ({ message: { content }, finish_reason: 'stop' });

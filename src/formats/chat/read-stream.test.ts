@@ -105,6 +105,10 @@ const toolCallCases: Record<string, [deltas: object[], calls: string[]]> = {
     [{ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }] }],
     ['a f({"x":1})'],
   ],
+  'a call without a name and arguments is none': [
+    [call({ index: 0, id: 'a' }, '{}', 'f'), call({ index: 1, id: '' }, '', ''), { content: 'x' }],
+    ['a f({})'],
+  ],
   'a custom tool has free text': [
     [
       { tool_calls: [{ index: 0, id: 'a', type: 'custom', custom: { name: 'p', input: '*** ' } }] },

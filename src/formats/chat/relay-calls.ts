@@ -3,11 +3,11 @@
 // object or missing. Translation tolerates the same faults (call-pieces.ts, read-answer.ts).
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type AnswerContext } from '../format.ts';
-import { CallsByPiece, readCallPiece, type CallPiece } from './call-pieces.ts';
+import { CallsByPiece, isNoCall, readCallPiece, type CallPiece } from './call-pieces.ts';
 
 /**
  * Repairs the calls of a choice's message. `idPrefix`: the beginning of generated ids. Throws
- * UnreadableAnswer on a call without a name.
+ * UnreadableAnswer on arguments without a name.
  */
 export function repairCalls<Message extends JsonObject>(
   message: Message,
@@ -17,10 +17,14 @@ export function repairCalls<Message extends JsonObject>(
   if (!Array.isArray(calls)) return message;
   return {
     ...message,
-    tool_calls: calls.map((call, index) =>
-      isObject(call) ? repairCall(call, `${idPrefix}_${index}`) : call,
-    ),
+    tool_calls: calls
+      .filter(isCall)
+      .map((call, index) => (isObject(call) ? repairCall(call, `${idPrefix}_${index}`) : call)),
   };
+}
+
+export function isCall(call: unknown): boolean {
+  return !isObject(call) || !isNoCall(readCallPiece(call));
 }
 
 function repairCall(sent: JsonObject, newId: string): JsonObject {
@@ -92,12 +96,13 @@ export class StreamedCalls {
 
   /**
    * Returns pieces for calls that have ended without arguments. Throws UnreadableAnswer when a call
-   * has no name.
+   * with arguments has no name.
    */
   endPieces(): JsonObject[] {
-    if (this.#calls.all.some(({ isSent }) => !isSent)) throw new UnreadableAnswer(namelessCall);
+    if (this.#calls.all.some((call) => !call.isSent && !isNoCall(call)))
+      throw new UnreadableAnswer(namelessCall);
     const empty = this.#calls.all.filter(
-      ({ kind, text }) => kind === 'function' && text.trim() === '',
+      ({ isSent, kind, text }) => isSent && kind === 'function' && text.trim() === '',
     );
     return empty.map((call) => {
       call.text = '{}';

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, objectOf, listOf } from '../../lib/json.ts';
 import type { Stop } from '../../canonical/stop.ts';
 import { withPlainContent } from './content.ts';
-import { StreamedCalls } from './relay-calls.ts';
+import { isCall, StreamedCalls } from './relay-calls.ts';
 import { isCutShort, readStop, writeFinishReason } from './stop.ts';
 
 /** Collects what a choice contains, from its message or from all its deltas. */
@@ -15,7 +15,7 @@ export class ChoiceContent {
   #hasLegacyCall = false;
 
   note({ tool_calls: calls, refusal, function_call: legacyCall }: JsonObject): void {
-    if (Array.isArray(calls) && calls.length > 0) this.#hasToolCalls = true;
+    this.#hasToolCalls ||= listOf(calls).some(isCall);
     if (typeof refusal === 'string' && refusal !== '') this.#hasRefusal = true;
     if (isObject(legacyCall)) this.#hasLegacyCall = true;
   }

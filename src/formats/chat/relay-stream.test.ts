@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textPart } from '../../../tests/support/canonical/parts.ts';
+import type { Json } from '../../../tests/support/plain/reading.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import { ApiError } from '../../canonical/errors.ts';
 import { contextFor, dataEvent } from '../../../tests/support/formats/chat.ts';
@@ -99,6 +100,30 @@ test('a name loses the marks of channels that servers of gpt-oss leave behind it
   assert.deepEqual(choices[0].message, { role: 'assistant', content: null, ...right });
   const [call] = readAnswer(body).content;
   assert.ok(call?.type === 'tool-call' && call.name === 'f');
+});
+
+test('a call without a name and arguments is none', () => {
+  const none = { index: 1, id: '', type: 'function', function: { name: '', arguments: '' } };
+  const one = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+  for (const [calls, finish] of [
+    [[one, none], 'tool_calls'],
+    [[none], 'stop'],
+  ] as const) {
+    const pipe = relayStream(contextFor());
+    const sent =
+      pipe.push(chunk({ content: 'x' })) +
+      calls.map((call) => pipe.push(chunk({ tool_calls: [call] }))).join('') +
+      pipe.push(chunk({}, 'tool_calls')) +
+      pipe.push(dataEvent('[DONE]'));
+    assert.doesNotMatch(sent, /"name":""/);
+    assert.match(sent, new RegExp(`"finish_reason":"${finish}"`));
+    const message = { content: 'x', tool_calls: [...calls] };
+    const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
+    const [choice] = relayAnswer(body, contextFor()).body['choices'] as [Json];
+    assert.deepEqual(choice.message.tool_calls, calls.slice(0, -1));
+    assert.equal(choice.finish_reason, finish);
+    assert.equal(readAnswer(body).content.length, calls.length);
+  }
 });
 
 test('later pieces of a call bring no empty id and no arguments that are null', () => {
