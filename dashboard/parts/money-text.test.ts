@@ -82,6 +82,8 @@ test('a typed amount is parsed exactly or rejected', () => {
     [' 0.10 ', 100_000],
     ['0.0000001', null],
     ['1,25', null],
+    ['0,500', null],
+    ['012,500', null],
     ['', null],
     ['.', null],
     ['-1', null],

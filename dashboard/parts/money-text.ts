@@ -59,11 +59,11 @@ export function foreignText(micros: number, currency: string): string {
 }
 
 /**
- * Parses typed text such as `1,250.5`. Returns null for anything else, or for more than six
- * decimals.
+ * Parses typed text such as `1,250.5`. Returns null for anything else, such as a comma for decimals
+ * (`0,500`), or for more than six decimals.
  */
 export function microsFromText(text: string): number | null {
-  const match = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d{0,6}))?$/.exec(text.trim());
+  const match = /^\$?\s*([1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.(\d{0,6}))?$/.exec(text.trim());
   if (!match || (match[1] === undefined && !match[2])) return null;
   const whole = Number((match[1] ?? '0').replaceAll(',', ''));
   const micros = whole * microsPerDollar + Number((match[2] ?? '').padEnd(6, '0'));
