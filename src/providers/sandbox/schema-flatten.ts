@@ -1,6 +1,6 @@
 // Flattens a JSON schema: resolves its reference and merges its `allOf`, so that a value can be made
 // from the keywords that are left. What cannot be merged is refused by name.
-import { isObject, type JsonObject, listOf, objectOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../lib/json.ts';
 
 /** Thrown when no value can be made; `message` is a clause that says why. */
 export class NoInstance extends Error {}
@@ -164,17 +164,19 @@ function mergeKeyword(keyword: string, both: Both, scope: Scope): unknown {
   return merged;
 }
 
-export function typesOf(type: unknown): readonly unknown[] {
-  return Array.isArray(type) ? type : [type];
+/** Google's dialect has them in capitals. */
+export function typesOf(type: unknown): readonly string[] {
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return types.map((one) => textOf(one).toLowerCase());
 }
 
-function commonTypes(a: readonly unknown[], b: readonly unknown[]): unknown[] {
+function commonTypes(a: readonly string[], b: readonly string[]): string[] {
   const [one, other] = [new Set(a), new Set(b)];
   return [...one.union(other)].filter((type) => allowsType(one, type) && allowsType(other, type));
 }
 
 /** `integer` is a part of `number`. */
-export function allowsType(types: ReadonlySet<unknown>, type: unknown): boolean {
+export function allowsType(types: ReadonlySet<string>, type: string): boolean {
   return types.has(type) || (type === 'integer' && types.has('number'));
 }
 

@@ -93,6 +93,15 @@ for (const [schema, value] of examples) {
   });
 }
 
+test('schemas in Google’s dialect are read', () => {
+  const properties = {
+    city: { type: 'STRING', minLength: '6', nullable: true },
+    days: { type: 'ARRAY', items: { type: 'INTEGER', minimum: 3 }, minItems: '1' },
+  };
+  const schema = { type: 'OBJECT', properties, required: ['city', 'days'] };
+  assert.deepEqual(valueOf(schema), { city: 'textte', days: [3] });
+});
+
 const refused: [schema: Record<string, unknown>, reason: RegExp][] = [
   [{ type: 'string', not: { const: 'text' } }, /`not`/],
   [{ type: 'string', pattern: '^(?=a)b' }, /lookaround/],

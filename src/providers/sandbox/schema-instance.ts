@@ -107,7 +107,7 @@ function guessType(schema: JsonObject): string {
   return found?.[0] ?? 'string';
 }
 
-function makeOfType(type: unknown, schema: JsonObject, scope: Scope, depth: number): unknown {
+function makeOfType(type: string, schema: JsonObject, scope: Scope, depth: number): unknown {
   switch (type) {
     case 'object':
       return makeObject(schema, scope, depth);
@@ -123,7 +123,7 @@ function makeOfType(type: unknown, schema: JsonObject, scope: Scope, depth: numb
     case 'null':
       return null;
     default:
-      throw new NoInstance(`it has the unknown type \`${String(type)}\``);
+      throw new NoInstance(`it has the unknown type \`${type}\``);
   }
 }
 
@@ -228,8 +228,10 @@ function multiplesNear(near: number, step: number): number[] {
   );
 }
 
+/** Google's dialect has lengths as text. */
 function numberOr(value: unknown, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
+  const number = typeof value === 'string' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : otherwise;
 }
 
 /** More than a step: making an error takes as long as reading a small schema five times. */
