@@ -28,47 +28,18 @@ export function readDirectiveLines<Directives>(
   const seen = new Set<string>();
   let rest = '';
   let from = 0;
-  for (const { start, content, end } of findLines(text)) {
-    const problem = readDirective(content, { ...vocabulary, draft, seen });
-    if (problem !== null) {
-      const line = text.slice(start, end).trim();
-      return { kind: 'malformed', message: `The directive \`${shorten(line)}\` ${problem}` };
-    }
-    rest += text.slice(from, start);
-    from = end;
+  for (const { 0: line, 1: content, index } of text.matchAll(directiveLines)) {
+    const problem = readDirective(content!.trim(), { ...vocabulary, draft, seen });
+    if (problem !== null)
+      return { kind: 'malformed', message: `The directive \`${shorten(line.trim())}\` ${problem}` };
+    rest += text.slice(from, index);
+    from = index + line.length;
   }
   return { kind: 'read', directives: draft, text: (rest + text.slice(from)).trim() };
 }
 
-const sign = 'sandbox:';
-
-/**
- * Yields the lines that start with the sign. A message may have millions of lines, so only those
- * that hold it are looked at. `content`: what follows it. `end`: behind the line's end.
- */
-function* findLines(text: string) {
-  for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + sign.length)) {
-    let start = at;
-    while (start > 0 && isBlank(text, start - 1)) start--;
-    if (start > 0 && !isLineEnd(text, start - 1)) continue;
-    let end = at;
-    while (end < text.length && !isLineEnd(text, end)) end++;
-    const content = text.slice(at + sign.length, end).trim();
-    if (text.startsWith('\r\n', end)) end++;
-    yield { start, content, end: Math.min(end + 1, text.length) };
-    at = end - sign.length;
-  }
-}
-
-function isLineEnd(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  return code === 0x0a || code === 0x0d;
-}
-
-function isBlank(text: string, index: number): boolean {
-  if (text.charCodeAt(index) === 0x20) return true;
-  return !isLineEnd(text, index) && text[index]!.trim() === '';
-}
+/** A line that starts with `sandbox:`, and its end. */
+const directiveLines = /(?<![^\r\n])[^\S\r\n]*sandbox:([^\r\n]*)(?:\r\n?|\n|$)/g;
 
 type Reading<Directives> = Vocabulary<Directives> & {
   readonly draft: Draft<Directives>;
