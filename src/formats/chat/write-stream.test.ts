@@ -5,13 +5,11 @@ import fc from '../../../tests/support/property.ts';
 import { collect, pieceEvents } from '../../../tests/support/canonical/answers.ts';
 import { parseSse } from '../../../tests/support/formats/sse.ts';
 import type { Answer } from '../../canonical/answer.ts';
-import { ApiError } from '../../canonical/errors.ts';
 import { SseParser } from '../../lib/sse.ts';
 import { anyAnswer, contextFor, readAll } from '../../../tests/support/formats/chat.ts';
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 import { writeStream } from './write-stream.ts';
-import { errorContext } from '../../../tests/support/error-context.ts';
 
 const answer: Answer = {
   content: [textPart('Hé'), callPart('call_1')],
@@ -71,19 +69,6 @@ test('usage is sent in a last chunk without choices, only to a client that asked
   assert.ok(asked.slice(0, -1).every((chunk) => chunk.usage === null));
   assert.deepEqual(asked.at(-1)!.choices, []);
   assert.deepEqual((asked.at(-1)!.usage as Record<string, unknown>).total_tokens, 9);
-});
-
-test('an error has no [DONE] after it', () => {
-  const pipe = writeStream(contextFor());
-  pipe.push({ type: 'start', usage: null });
-  pipe.end();
-  const frames = pipe.fail(new ApiError('upstream_error', 'the provider failed'), errorContext);
-  assert.deepEqual(parseSse(frames), [
-    {
-      event: '',
-      data: '{"error":{"message":"the provider failed","type":"server_error","code":"upstream_error","param":null,"request_id":"req_1","documentation_url":"https://llm.example.com/docs/errors#upstream_error"}}',
-    },
-  ]);
 });
 
 const blankBeforeRefusal: Answer = {

@@ -11,16 +11,9 @@ import fc from '../../../tests/support/property.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import { UnreadableAnswer } from '../format.ts';
-import {
-  anyParts,
-  answerBody,
-  dataEvent,
-  readAll,
-  readChunks,
-} from '../../../tests/support/formats/gemini.ts';
+import { anyParts, answerBody, readChunks } from '../../../tests/support/formats/gemini.ts';
 import { collect, failureOf } from '../../../tests/support/canonical/answers.ts';
 import { readAnswer } from './read-answer.ts';
-import { readStream } from './read-stream.ts';
 import { readUsage } from './usage.ts';
 
 const call = (name: string, args: object, more: object = {}) => ({
@@ -350,15 +343,6 @@ test('whole answers fail like streams', () => {
     () => readAnswer(answerBody([call('f', {})], 'MALFORMED_FUNCTION_CALL')),
     /MALFORMED_FUNCTION_CALL/,
   );
-});
-
-test('after its end a stream emits nothing more, and [DONE] is ignored', () => {
-  const reader = readStream();
-  reader.push(dataEvent(answerBody([{ text: 'x' }])));
-  assert.deepEqual(reader.push(dataEvent('[DONE]')), []);
-  assert.equal(types(reader.end()), 'text-end finish');
-  assert.deepEqual([reader.push(dataEvent(answerBody([{ text: 'x' }]))), reader.end()], [[], []]);
-  assert.equal(readAll([dataEvent('')]).at(-1)!.type, 'error');
 });
 
 test('an empty signed text at the end of a stream does not separate the sources from their text', () => {

@@ -82,26 +82,6 @@ test('no text is lost when a host leaves out starts and ends of blocks', () => {
   );
 });
 
-test('an error ends the stream, and nothing follows it', () => {
-  const events = read(
-    start,
-    { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
-    end,
-    stop,
-  );
-  assert.deepEqual(events.slice(1), [
-    {
-      type: 'error',
-      failure: { kind: 'status', status: 529, message: 'Overloaded', retryAfterSeconds: null },
-    },
-  ]);
-});
-
-test('an empty stream is broken', () => {
-  assert.equal(read().at(-1)?.type, 'error');
-  assert.equal(read({ object: 'chat.completion.chunk', choices: [] }).at(-1)?.type, 'error');
-});
-
 const once = { input_tokens: 5, output_tokens: 1 };
 const split = {
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 50 },

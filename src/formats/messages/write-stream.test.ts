@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../../tests/support/property.ts';
 import { collect } from '../../../tests/support/canonical/answers.ts';
-import { ApiError } from '../../canonical/errors.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import {
@@ -18,7 +17,6 @@ import { objectOf, textOf } from '../../lib/json.ts';
 import { writeInput } from '../call-arguments.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
-import { errorContext } from '../../../tests/support/error-context.ts';
 import { eventsOf as answerEvents } from '../../canonical/answer.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
@@ -161,23 +159,4 @@ test('the first event has the upstream’s early input count if there is one', (
   const { usage } = start!.message as { usage: Record<string, unknown> };
   assert.equal(usage.input_tokens, 31);
   assert.equal(usage.cache_read_input_tokens, 9);
-});
-
-test('an error is the event that ends a stream', () => {
-  const pipe = writeStream(answerContext());
-  pipe.end();
-  const [event] = parseSse(
-    pipe.fail(new ApiError('upstream_unavailable', 'Overloaded.'), errorContext),
-  );
-  assert.equal(event!.event, 'error');
-  assert.deepEqual(JSON.parse(event!.data), {
-    type: 'error',
-    error: {
-      type: 'api_error',
-      message: 'Overloaded.',
-      code: 'upstream_unavailable',
-      documentation_url: 'https://llm.example.com/docs/errors#upstream_unavailable',
-    },
-    request_id: 'req_1',
-  });
 });
