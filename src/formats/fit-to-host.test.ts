@@ -82,9 +82,10 @@ test('JSON mode with a schema keeps it where it becomes one', () => {
 
 test('a host that cannot force one tool of several gets that one alone', () => {
   const others = [...tools, { type: 'function', function: { name: 'g' } }];
-  const fit = (choice: unknown) =>
-    fitToHost({ tools: others, tool_choice: choice }, { toolChoices: { named: 'required' } }).body;
+  const fit = (choice: unknown, word: string | null = 'required') =>
+    fitToHost({ tools: others, tool_choice: choice }, { toolChoices: { named: word } }).body;
   assert.deepEqual(fit(named), { tools, tool_choice: 'required' });
+  assert.deepEqual(fit(named, null), { tools, tool_choice: undefined });
   assert.deepEqual(fit('required'), { tools: others, tool_choice: 'required' });
 });
 

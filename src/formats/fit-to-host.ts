@@ -114,7 +114,8 @@ function fitTools(
   if (word === null && kind === 'none')
     return { tools: undefined, tool_choice: undefined, parallel_tool_calls: undefined };
   if (word === null) ignored.add('tool_choice');
-  const chosen = kind === 'named' && word ? nameIn((choice as JsonObject)['function']) : null;
+  const chosen =
+    kind === 'named' && word !== undefined ? nameIn((choice as JsonObject)['function']) : null;
   const offered =
     chosen === null ? tools : tools.filter((tool) => nameIn(objectOf(tool)['function']) === chosen);
   const fitted = editItems(offered, (tool) =>

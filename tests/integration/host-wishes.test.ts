@@ -165,6 +165,7 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
   ],
   lmstudio: [choices('auto none required'), noJsonMode],
   fireworks: [choices('auto none any named')],
+  openrouter: [choices('auto none')],
   deepinfra: [choices('auto none'), stringResults],
   perplexity: [
     fields('stop seed top_k tools tool_choice stream_options'),
@@ -181,6 +182,10 @@ const strict: Readonly<Record<string, readonly Rule[]>> = {
 };
 
 const names = Object.keys(strict);
+/** OpenRouter's Claude refuses what Anthropic's does. */
+const upstreamModels: Readonly<Record<string, string>> = {
+  openrouter: 'anthropic/claude-fable-5.1',
+};
 /** Without tools: it has none. */
 const toolless = ['perplexity'];
 
@@ -194,7 +199,9 @@ const gateway = await startGateway(({ url }) => ({
   models: Object.fromEntries(
     names.map((name) => [
       `a-${name}-model`,
-      modelOf([{ provider: name, model: 'upstream' }], { supports: { thinking: true } }),
+      modelOf([{ provider: name, model: upstreamModels[name] ?? 'upstream' }], {
+        supports: { thinking: true },
+      }),
     ]),
   ),
 }));

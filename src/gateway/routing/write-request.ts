@@ -9,6 +9,7 @@ import type { Model } from '../../domain/catalog/model.ts';
 import { priceAt } from '../../domain/catalog/price.ts';
 import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { limitArguments } from '../../formats/call-arguments.ts';
+import { claudeTraits } from '../../formats/claude-traits.ts';
 import { fitToHost, refusesField } from '../../formats/fit-to-host.ts';
 import { inWordsOf, namesInWordsOf } from '../../formats/client-words.ts';
 import type {
@@ -165,9 +166,11 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   };
 }
 
-/** They are about Chat. */
-function wishesOf({ format, provider }: ChosenRoute): HostWishes {
-  return format === 'chat' ? provider.wishes : {};
+/** They are about Chat. A Claude that refuses forced calls does so behind any host. */
+function wishesOf({ format, provider: { wishes }, upstreamModel }: ChosenRoute): HostWishes {
+  if (format !== 'chat') return {};
+  if (claudeTraits(upstreamModel).forcesCalls) return wishes;
+  return { ...wishes, toolChoices: { ...wishes.toolChoices, required: null, named: null } };
 }
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
