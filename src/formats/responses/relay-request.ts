@@ -181,6 +181,11 @@ function relayItem(item: JsonObject, path: string, ignored: Set<string>): JsonOb
       return keepOwnId(item, 'fc_');
     case 'custom_tool_call':
       return keepOwnId(item, 'ctc_');
+    // github.com/Wei-Shaw/sub2api/issues/3785 (read 2026-11-30)
+    case 'function_call_output':
+      return keepOwnId(item, 'fc');
+    case 'custom_tool_call_output':
+      return keepOwnId(item, 'ctc');
     case 'tool_search_call':
       return keepOwnId(item, 'tsc_');
     case 'message':
