@@ -60,7 +60,7 @@ export function DataTable<Row>(props: Props<Row>) {
       data-stale={pages?.isStale || undefined}
       aria-busy={rows === undefined || pages?.isStale}
     >
-      {props.search !== undefined && (given?.length ?? 0) > searchedRows && (
+      {props.search !== undefined && (text !== '' || (given?.length ?? 0) > searchedRows) && (
         <SearchField
           label={props.search}
           value={text}

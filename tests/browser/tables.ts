@@ -96,6 +96,19 @@ test('a long list shows its first rows, the others on demand, sorts all of them,
       await heading.click();
       await rows.first().getByText(`${first}@example.com`, { exact: true }).waitFor();
     }
+    // A list that became short while searched can be shown whole again.
+    await gateway.database.write
+      .deleteFrom('invitations')
+      .where('account_id', '=', account)
+      .where('email', 'not like', '%00%')
+      .execute();
+    await search.fill('guest-00');
+    await untilThereAre(rows, 10);
+    await page.getByRole('button', { name: 'Withdraw' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+    await untilThereAre(rows, 9);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await untilThereAre(rows, 10);
   });
 });
 
