@@ -125,16 +125,8 @@ export function auditEntry(
   return (
     problem ??
     auditBalance(audit, entry) ??
-    auditWindow(audit, entry, {
-      kind: 'day',
-      startsOn: reserve.day,
-      capMicros: reserve.daily_cap_micros,
-    }) ??
-    auditWindow(audit, entry, {
-      kind: 'month',
-      startsOn: reserve.month,
-      capMicros: reserve.monthly_cap_micros,
-    }) ??
+    auditWindow(audit, entry, reserve, 'day') ??
+    auditWindow(audit, entry, reserve, 'month') ??
     (kind === 'settle' ? auditCharge(audit, { entry, reserve, charge }) : null)
   );
 }
@@ -154,46 +146,32 @@ function auditKind(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | 
   return entry.kind === 'extend' ? auditExtend(entry, reserve) : auditEnd(audit, entry, reserve);
 }
 
+/** What an entry has that changes neither the balance nor the losses. */
+const unposted = { posted_delta_micros: 0, loss_micros: 0, provoked: 0 };
+
 function auditAdjustment(entry: EntryRow): Problem | null {
-  const delta = entry.posted_delta_micros;
-  if (entry.kind === 'credit' && delta < 0)
-    return wrong(entry, 'posted_delta_micros', '0 or more', delta);
-  if (entry.kind === 'debit' && delta > 0)
-    return wrong(entry, 'posted_delta_micros', '0 or less', delta);
-  return compareEntry(entry, {
-    held_delta_micros: 0,
-    loss_micros: 0,
-    provoked: 0,
-    key_id: null,
-    day: null,
-    month: null,
-  });
+  const free = { held_delta_micros: 0, loss_micros: 0, provoked: 0 };
+  return (
+    wrongSign(entry, 'posted_delta_micros', entry.kind === 'credit' ? 1 : -1) ??
+    compareEntry(entry, { ...free, key_id: null, day: null, month: null })
+  );
 }
 
 function auditReserve(entry: EntryRow): Problem | null {
-  if (entry.held_delta_micros < 0)
-    return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
-  if (entry.key_id === null) return wrong(entry, 'key_id', 'a key', null);
-  const time = entry.created_at_ms;
-  return compareEntry(entry, {
-    posted_delta_micros: 0,
-    loss_micros: 0,
-    provoked: 0,
-    day: dayOf(time),
-    month: monthOf(time),
-  });
+  const { created_at_ms: timeMs } = entry;
+  return (
+    wrongSign(entry, 'held_delta_micros', 1) ??
+    (entry.key_id === null ? wrong(entry, 'key_id', 'a key', null) : null) ??
+    compareEntry(entry, { ...unposted, day: dayOf(timeMs), month: monthOf(timeMs) })
+  );
 }
 
 /** Checks an extension: it is booked in the ledger and windows of its hold, whatever the day. */
 function auditExtend(entry: EntryRow, reserve: EntryRow): Problem | null {
-  if (entry.held_delta_micros < 0)
-    return wrong(entry, 'held_delta_micros', '0 or more', entry.held_delta_micros);
-  return compareEntry(entry, {
-    posted_delta_micros: 0,
-    loss_micros: 0,
-    provoked: 0,
-    ...placeOf(reserve),
-  });
+  return (
+    wrongSign(entry, 'held_delta_micros', 1) ??
+    compareEntry(entry, { ...unposted, ...placeOf(reserve) })
+  );
 }
 
 /** The ledger and key of a hold. Only its reservation has its windows. */
@@ -209,8 +187,8 @@ function auditEnd(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | n
   const isOpen = audit.open.has(entry.id);
   if (entry.kind === 'expire' && !isOpen)
     return wrong(entry, 'kind', 'a hold that had not expired', 'expire');
-  if (entry.posted_delta_micros > 0)
-    return wrong(entry, 'posted_delta_micros', '0 or less', entry.posted_delta_micros);
+  const charging = wrongSign(entry, 'posted_delta_micros', -1);
+  if (charging) return charging;
   if (entry.provoked === 1 && !mayBeCausedByAccount(entry, isOpen))
     return wrong(entry, 'provoked', 0, 1);
   const held_delta_micros = isOpen ? 0 - reserve.held_delta_micros : 0;
@@ -265,12 +243,6 @@ function auditBalance(audit: Audit, entry: EntryRow): Problem | null {
   return compareEntry(entry, { available_micros: after });
 }
 
-type Cap = {
-  readonly kind: 'day' | 'month';
-  readonly startsOn: string | null;
-  readonly capMicros: number | null;
-};
-
 /**
  * A cap may have been lowered below what was spent and held; but no entry may raise the sum above
  * it.
@@ -278,9 +250,11 @@ type Cap = {
 function auditWindow(
   audit: Audit,
   entry: EntryRow,
-  { kind, startsOn, capMicros }: Cap,
+  reserve: EntryRow,
+  kind: 'day' | 'month',
 ): Problem | null {
-  const id = windowId(entry.key_id, kind, startsOn);
+  const id = windowId(entry.key_id, kind, reserve[kind]);
+  const capMicros = kind === 'day' ? reserve.daily_cap_micros : reserve.monthly_cap_micros;
   const window = audit.windows.get(id) ?? { settled_micros: 0, held_micros: 0 };
   audit.windows.set(id, window);
   const before = window.settled_micros + window.held_micros;
@@ -394,6 +368,17 @@ function wrong(
   found: unknown,
 ): Problem {
   return { table: 'entries', id: entryName(entry), column, expected, found };
+}
+
+function wrongSign(
+  entry: EntryRow,
+  column: 'posted_delta_micros' | 'held_delta_micros',
+  sign: 1 | -1,
+): Problem | null {
+  const found = entry[column];
+  return found * sign < 0
+    ? wrong(entry, column, sign > 0 ? '0 or more' : '0 or less', found)
+    : null;
 }
 
 /** Includes the kind, because a reserve and its settle share an id. */

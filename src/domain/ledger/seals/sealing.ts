@@ -82,11 +82,12 @@ export class Sealing {
     this.#worker = worker;
   }
 
-  #note({ kind, ...fields }: LookEvent): void {
-    if (kind === 'done' || kind === 'skipped') {
-      this.sealedUntilMs = (fields as { sealedUntilMs: number | null }).sealedUntilMs ?? 0;
+  #note(event: LookEvent): void {
+    if (event.kind === 'done' || event.kind === 'skipped') {
+      this.sealedUntilMs = event.sealedUntilMs ?? 0;
       return;
     }
+    const { kind, ...fields } = event;
     const [level, message] = notes[kind];
     this.#log[level](fields, message);
   }
