@@ -63,12 +63,12 @@ export function answerBody(
   };
 }
 
-export function dataEvent(chunk: unknown): SseEvent {
+function dataEvent(chunk: unknown): SseEvent {
   return { event: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
 }
 
 /** Returns everything a reader emits for these events and the end of the connection. */
-export function readAll(events: readonly SseEvent[]): StreamEvent[] {
+function readAll(events: readonly SseEvent[]): StreamEvent[] {
   const reader = readStream();
   return [...events.flatMap((event) => reader.push(event)), ...reader.end()];
 }
