@@ -275,6 +275,20 @@ const events = [
   },
 ].map((data, index) => ({ event: data.type, data: { ...data, sequence_number: index } }));
 
+test('reasoning that is refused in a stream is left out of a second call, before any of the answer', async () => {
+  const error = { code: 'invalid_prompt', message: 'The encrypted content could not be verified.' };
+  const failed = { type: 'response.failed', response: { ...response, status: 'failed', error } };
+  const refusal = answerSse([{ event: failed.type, data: { ...failed, sequence_number: 0 } }]);
+  gateway.upstream.on('/v1/responses', refusal, answerSse(events));
+  const [, second, ...more] = await sentBy(async () => {
+    const body = { model: 'gpt', input: [text('x'), reasoning, text('y')], stream: true };
+    const reply = await gateway.post('/v1/responses', { key, body });
+    assert.match(reply.text, /response\.completed/);
+  });
+  assert.deepEqual(second!.input, [text('x'), text('y')]);
+  assert.deepEqual(more, []);
+});
+
 async function stream(asked: object, model = 'gpt') {
   gateway.upstream.on('/v1/responses', answerSse(events));
   let frames: Json[] = [];

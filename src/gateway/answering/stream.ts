@@ -117,10 +117,14 @@ function isOwnEnd({ called, pipe, output }: Relay, failure: UpstreamFailure | nu
 
 function brokenOff({ called, pipe, output }: Relay, failure: UpstreamFailure): FailedCall {
   const { kind } = called.call.attempt.route;
+  const { message, vendor } = failure;
   return {
     kind: 'failure',
     // As of a whole answer. The credential was taken when the stream began.
     failure: refusedOne(kind.readFailure?.(failure, null) ?? failure),
+    // Of reasoning, OpenRouter sends it in a stream:
+    // github.com/experientiallabs/experiential/pull/992 (read 2026-11-30)
+    ...(failure.status === 400 && { refusal: { error: { message, ...vendor } } }),
     requestSent: true,
     hasStreamed: true,
     progress: pipe.progress,
