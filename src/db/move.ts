@@ -1,6 +1,7 @@
 // Copies all tables between SQLite and PostgreSQL while no gateway runs. The tables are those that
-// the SQLite side has, in the order of their references; each is copied in the order of its key, a
-// page a transaction, so that an interrupted copy goes on after the last row that arrived.
+// both sides have, in the order of their references: databases from before the first release may have
+// some that nothing reads. Each is copied in the order of its key, a page a transaction, so that an
+// interrupted copy goes on after the last row that arrived.
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { DatabaseUnusable } from './database-error.ts';
@@ -116,18 +117,21 @@ async function openTarget(
   target: Database,
   marker: string,
 ): Promise<readonly Table[]> {
-  const sqliteOf = () => (isSqlite(source.read) ? source.read : target.write);
+  const tablesOfBoth = () =>
+    isSqlite(source.read)
+      ? readTables(source.read, target.write)
+      : readTables(target.write, source.read);
   const markers = (await recordedMigrations(target.read)).filter((name) =>
     name.startsWith(movePrefix),
   );
   if (markers.length > 0) {
-    if (markers[0] === marker) return readTables(sqliteOf());
+    if (markers[0] === marker) return tablesOfBoth();
     throw new DatabaseUnusable(
       'The target has a part of another database, from a move that has not ended. Remove it, or name a new one.',
     );
   }
   await target.migrate();
-  const tables = await readTables(sqliteOf());
+  const tables = await tablesOfBoth();
   await target.write.transaction().execute(async (transaction) => {
     for (const { name } of tables) {
       const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(transaction);
@@ -144,11 +148,12 @@ async function openTarget(
   return tables;
 }
 
-/** Reads the tables of a SQLite database, in the order of their references. */
-async function readTables(db: Db): Promise<readonly Table[]> {
+/** Reads the tables of a SQLite database that the other one has, too, in the order of their references. */
+async function readTables(db: Db, other: Db): Promise<readonly Table[]> {
+  const known = new Set((await other.introspection.getTables()).map(({ name }) => name));
   const all = await sql<{ name: string }>`
     select name from sqlite_master where type = 'table' order by name`.execute(db);
-  const names = all.rows.filter(({ name }) => !/^(?:sqlite|kysely)_/.test(name));
+  const names = all.rows.filter(({ name }) => known.has(name));
   const tables: Table[] = [];
   for (const { name } of names) {
     const info = await sql<{

@@ -232,6 +232,20 @@ test('killed again and again, it ends whole; meanwhile nothing opens the target'
   assert.equal(contentOf(back), contentOf(`sqlite:${original}`));
 });
 
+test('a table that the target does not know stays behind', async () => {
+  const copy = freshFile();
+  copyFileSync(plain, sqlitePathOf(copy));
+  const old = new DatabaseSync(sqlitePathOf(copy));
+  old.exec('create table recent_errors (id text primary key) strict');
+  old.exec(`insert into recent_errors values ('old')`);
+  old.close();
+  const { moved } = await move(copy, await createEmptyDatabase());
+  assert.deepEqual(
+    moved.filter(({ name }) => ['entries', 'recent_errors'].includes(name)).map(({ name }) => name),
+    ['entries'],
+  );
+});
+
 test('a source that changes during the move is noticed, and so is a row that differs', async () => {
   const copy = freshFile();
   copyFileSync(plain, sqlitePathOf(copy));
