@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAst } from 'rolldown/parseAst';
 import { makeMatch } from '../src/providers/sandbox/pattern-instance.ts';
+import { openBudget } from '../src/providers/sandbox/schema-instance.ts';
 import { cpuMsOf } from './support/cpu-time.ts';
 
 type Expression = { readonly source: string; readonly flags: string; readonly place: string };
@@ -95,7 +96,7 @@ function beginningsOf(source: string): string[] {
 
 function matchOf(source: string): string | null {
   try {
-    return makeMatch(source, { min: 0, max: 200 });
+    return makeMatch(source, { min: 0, max: 200 }, { root: null, budget: openBudget() });
   } catch {
     return null;
   }

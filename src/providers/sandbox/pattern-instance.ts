@@ -1,7 +1,7 @@
 // Makes a text that matches a regular expression without running it, because a client's expression
 // can take hours. Takes the first alternative and the fewest repetitions, reads ^ and $ at the ends
 // only, and refuses by name what it cannot work out. A pattern is read once, in linear time.
-import { NoInstance } from './schema-flatten.ts';
+import { NoInstance, spend, spendItems, type Scope } from './schema-flatten.ts';
 
 /** A text, and how often it may be repeated. */
 type Piece = { readonly text: string; readonly min: number; readonly max: number };
@@ -10,12 +10,18 @@ const textMax = 20_000;
 /** Groups in each other. */
 const depthMax = 100;
 
-/** Returns a match of `min` to `max` characters. Throws NoInstance when it cannot make one. */
+/**
+ * Returns a match of `min` to `max` characters. Throws NoInstance when it cannot make one. Costs steps
+ * for the pattern and for the text: a short pattern may make a long one.
+ */
 export function makeMatch(
   pattern: string,
   { min, max }: { readonly min: number; readonly max: number },
+  scope: Scope,
 ): string {
+  spend(scope, pattern.length);
   const text = write(lengthen(new Reader(pattern).read(), min));
+  spendItems(scope, text.length);
   const length = lengthOf(text);
   if (length >= min && length <= max && text.isWellFormed()) return text;
   throw new NoInstance(
@@ -23,14 +29,16 @@ export function makeMatch(
   );
 }
 
-/** Repeats the first piece that may be repeated, until the text has `min` characters. */
+/** Repeats what may be repeated, from the left, until the text has `min` characters. */
 function lengthen(pieces: readonly Piece[], min: number): readonly Piece[] {
-  const missing = min - lengthOf(write(pieces));
-  const index = pieces.findIndex((piece) => piece.max > piece.min && piece.text !== '');
-  if (missing <= 0 || index === -1) return pieces;
-  const { text, min: times, max } = pieces[index]!;
-  const more = Math.min(times + Math.ceil(missing / lengthOf(text)), max);
-  return pieces.with(index, { text, min: more, max });
+  let missing = min - lengthOf(write(pieces));
+  return pieces.map((piece) => {
+    const { text, min: times, max } = piece;
+    if (missing <= 0 || max <= times || text === '') return piece;
+    const more = Math.min(Math.ceil(missing / lengthOf(text)), max - times);
+    missing -= more * lengthOf(text);
+    return { text, min: times + more, max };
+  });
 }
 
 function write(pieces: readonly Piece[]): string {
@@ -131,12 +139,16 @@ function findCharacter(token: string): string | undefined {
   if (/^\\[^\da-zA-Z]/.test(token)) return token.slice(1);
   const decoded = decode(token);
   if (token.startsWith('\\') && decoded !== token) return decoded;
-  try {
-    const expression = new RegExp(`^(?:${token})$`, 'u');
-    return Array.from(`${usual}${decoded}`).find((character) => expression.test(character));
-  } catch {
-    return undefined;
-  }
+  const candidates = Array.from(`${usual}${decoded}`);
+  // Many schemas have classes such as `[\w-\.]`, which only a pattern without `u` may have.
+  for (const flags of token.startsWith('[') ? ['u', ''] : ['u'])
+    try {
+      const expression = new RegExp(`^(?:${token})$`, flags);
+      return candidates.find((character) => expression.test(character));
+    } catch {
+      // Not valid with these flags.
+    }
+  return undefined;
 }
 
 /** Writes characters for their numbers. */

@@ -16,12 +16,14 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ type: 'string', minLength: 6 }, 'textte'],
   [{ type: 'string', maxLength: 2 }, 'te'],
   [{ type: 'string', format: 'date' }, '2026-01-01'],
+  [{ type: 'string', format: 'date', minLength: 10, maxLength: 10 }, '2026-01-01'],
   [{ type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' }, 'AAA-00'],
   [
     { type: 'string', pattern: '^(?:https?://)[^/\\s]+\\.(com|org)$', minLength: 14 },
     'http://aaa.com',
   ],
   [{ type: 'string', pattern: '^a*$', minLength: 5 }, 'aaaaa'],
+  [{ type: 'string', pattern: '^\\+?[1-9]\\d{1,14}$', minLength: 8 }, '+1000000'],
   [{ type: 'string', pattern: '^(?:a{0,3}-)*(b{9999}){0}$', minLength: 5 }, '-----'],
   [{ type: 'string', pattern: '\\u00e9{3}\\x41(😀|b)+', minLength: 7 }, 'éééA😀😀😀'],
   [{ type: 'string', examples: ['Paris'] }, 'Paris'],
@@ -30,6 +32,8 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ type: 'integer', minimum: 3 }, 3],
   [{ type: 'integer', exclusiveMinimum: 3, multipleOf: 5 }, 5],
   [{ type: 'integer', maximum: -2 }, -2],
+  [{ type: 'integer', exclusiveMinimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 1],
+  [{ type: 'number', minimum: -1_000, exclusiveMaximum: 0 }, -1],
   [{ type: 'number', exclusiveMinimum: 0 }, 1],
   [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, 0.5],
   [{ type: ['null', 'boolean'] }, false],
@@ -100,6 +104,10 @@ test('schemas in Google’s dialect are read', () => {
   };
   const schema = { type: 'OBJECT', properties, required: ['city', 'days'] };
   assert.deepEqual(valueOf(schema), { city: 'textte', days: [3] });
+});
+
+test('a class that only a pattern without the flag `u` may have is read', () => {
+  assert.equal(valueOf({ type: 'string', pattern: '^[\\w-\\.]+@([\\w-]+\\.)+[\\@\\w]$' }), 'a@a.a');
 });
 
 const refused: [schema: Record<string, unknown>, reason: RegExp][] = [
@@ -208,6 +216,14 @@ const long: Readonly<Record<string, object>> = {
     type: 'array',
     minItems: 10_000,
     items: { type: 'string', pattern: 'x'.repeat(200_000) },
+  },
+  'many texts of a short pattern': {
+    type: 'array',
+    minItems: 1_400,
+    items: { type: 'string', pattern: 'é{9999}' },
+  },
+  'many long texts that are longer than allowed': {
+    anyOf: many(1_400, { type: 'string', pattern: 'é{19999}', maxLength: 9 }),
   },
   'one long pattern that never gets long enough': {
     type: 'string',

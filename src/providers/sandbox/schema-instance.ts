@@ -1,5 +1,6 @@
-// Makes a small valid value for a JSON schema, as a model would for a tool or a schema output. The
-// value is valid by construction; what the sandbox does not support is refused with the reason.
+// Makes a small valid value for a JSON schema, as a model would for a tool or a schema output. What the
+// sandbox does not support is refused with the reason. Values of an `enum`, examples and defaults are
+// taken as they are, if their type fits.
 import { type JsonObject, listOf } from '../../lib/json.ts';
 import { makeMatch } from './pattern-instance.ts';
 import {
@@ -173,14 +174,13 @@ function makeText(schema: JsonObject, scope: Scope): string {
   const { pattern, format } = schema;
   const { min, max } = lengthsOf('Length', schema);
   const known = Object.hasOwn(formats, String(format)) ? formats[String(format)]! : '';
-  const sample = known.length > min && known.length <= max ? known : null;
+  const sample = known !== '' && known.length >= min && known.length <= max ? known : null;
   if (typeof pattern === 'string') {
-    spend(scope, pattern.length);
     try {
-      return makeMatch(pattern, { min, max });
+      return makeMatch(pattern, { min, max }, scope);
     } catch (error) {
       // Zod writes both for an e-mail address, and its pattern looks ahead.
-      if (sample === null) throw error;
+      if (sample === null || error instanceof TooLarge) throw error;
     }
   }
   if (sample !== null) return sample;
@@ -198,7 +198,10 @@ function lengthsOf(of: 'Properties' | 'Items' | 'Length', schema: JsonObject) {
   return { min, max };
 }
 
-/** Tries zero, the bounds, and what is beside and between them, or the multiples next to these. */
+/**
+ * Tries zero, the bounds, and what is beside and between them, or the multiples next to these. Returns
+ * what is nearest to zero: a bound may be the largest number that a language knows.
+ */
 function makeNumber(schema: JsonObject, isInteger: boolean): number {
   const minimum = numberOr(schema.minimum, -Infinity);
   const maximum = numberOr(schema.maximum, Infinity);
@@ -207,16 +210,17 @@ function makeNumber(schema: JsonObject, isInteger: boolean): number {
   const step = numberOr(schema.multipleOf, isInteger ? 1 : 0);
   const low = Math.max(minimum, above);
   const high = Math.min(maximum, below);
-  const value = [0, low, high, low + 1, high - 1, low / 2 + high / 2]
+  const [value] = [0, low, high, low + 1, high - 1, low / 2 + high / 2]
     .flatMap((near) => (step > 0 ? multiplesNear(near, step) : [near]))
-    .find(
+    .filter(
       (number) =>
         number >= minimum &&
         number > above &&
         number <= maximum &&
         number < below &&
         (!isInteger || Number.isInteger(number)),
-    );
+    )
+    .toSorted((a, b) => Math.abs(a) - Math.abs(b));
   if (value === undefined) throw new NoInstance('its bounds leave no number');
   return value;
 }
