@@ -3,6 +3,7 @@ import { ActionIcon, Button, Group, Popover, Stack, Text, TextInput } from '@man
 import { useLocalStorage } from '@mantine/hooks';
 import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { isEnter } from './is-enter.ts';
 
 type Saved<Value> = Value & { readonly name: string };
 
@@ -81,7 +82,7 @@ export function SavedList<Value extends object>(props: Props<Value>) {
                 maxLength={60}
                 value={name}
                 onChange={(event) => setName(event.currentTarget.value)}
-                onKeyDown={(event) => event.key === 'Enter' && save()}
+                onKeyDown={(event) => isEnter(event) && save()}
                 flex={1}
               />
               <Button onClick={save} disabled={trimmed === ''}>

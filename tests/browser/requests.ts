@@ -229,7 +229,12 @@ test('a click on a heading orders the list, columns are chosen, and filters are 
     await page.getByRole('columnheader', { name: 'Finish' }).waitFor();
     await page.goto('/requests?mode=test&endpoint=images');
     await page.getByRole('button', { name: 'Saved filters' }).click();
-    await page.getByRole('textbox', { name: 'Name of the current filters' }).fill('Pictures');
+    const name = page.getByRole('textbox', { name: 'Name of the current filters' });
+    await name.fill('Pictures');
+    // The Enter that ends the composing of Chinese letters, in most browsers and in Safari.
+    for (const composing of [{ isComposing: true }, { keyCode: 229 }])
+      await name.dispatchEvent('keydown', { key: 'Enter', ...composing });
+    assert.equal(await name.inputValue(), 'Pictures', 'saved while it was composed');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await checkAccessibility(page);
     await page.goto('/requests?mode=test');

@@ -18,6 +18,7 @@ import { useState } from 'react';
 import { useApi } from '../../api/use-api.ts';
 import { useMode } from '../../api/account.ts';
 import type { Search } from '../../parts/url-state.ts';
+import { isEnter } from '../../parts/is-enter.ts';
 import { KeySelect } from '../../parts/key-select.tsx';
 import classes from '../../parts/filter-bar.module.css';
 import { SavedFilters } from './saved-filters.tsx';
@@ -194,7 +195,7 @@ function BoundField({ bound, value, onChange }: BoundFieldProps) {
       {...affix}
       value={typed}
       onChange={setTyped}
-      onKeyDown={({ key }) => key === 'Enter' && apply()}
+      onKeyDown={(event) => isEnter(event) && apply()}
       onBlur={apply}
     />
   );
@@ -221,7 +222,7 @@ function ExactField({ label, placeholder, value, onChange }: ExactFieldProps) {
       placeholder={placeholder}
       value={typed}
       onChange={({ currentTarget: { value: next } }) => setTyped(next)}
-      onKeyDown={({ key }) => key === 'Enter' && apply()}
+      onKeyDown={(event) => isEnter(event) && apply()}
       onBlur={apply}
       className={classes.field}
     />

@@ -3,6 +3,7 @@ import { ActionIcon, Box, Button, FileButton, Group, Text, Textarea, Tooltip } f
 import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-react';
 import { useState, type ReactNode } from 'react';
 import type { Attachment } from '../../../api/chat-formats/types.ts';
+import { isEnter } from '../../../parts/is-enter.ts';
 import { showError } from '../../../parts/notify.ts';
 import { AttachmentList } from '../../../parts/messages/attachment-list.tsx';
 import { acceptedFiles, readAttachments } from './attachments.ts';
@@ -76,7 +77,7 @@ export function Compose(props: Props) {
           void add(files);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+          if (!isEnter(event) || event.shiftKey) return;
           event.preventDefault();
           if (isReady) props.onSend();
         }}
