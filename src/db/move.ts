@@ -148,9 +148,9 @@ async function openTarget(
   return tables;
 }
 
-/** Reads the tables of a SQLite database that the other one has, too, in the order of their references. */
-async function readTables(db: Db, other: Db): Promise<readonly Table[]> {
-  const known = new Set((await other.introspection.getTables()).map(({ name }) => name));
+/** Reads the tables of a SQLite database that another has, too, in the order of their references. */
+async function readTables(db: Db, another: Db): Promise<readonly Table[]> {
+  const known = new Set((await another.introspection.getTables()).map(({ name }) => name));
   const all = await sql<{ name: string }>`
     select name from sqlite_master where type = 'table' order by name`.execute(db);
   const names = all.rows.filter(({ name }) => known.has(name));

@@ -22,13 +22,7 @@ import { flushEventLoop } from '../support/test-clock.ts';
 import { chatTurns } from '../support/turns-chat.ts';
 import { until } from '../support/until.ts';
 import type { Turn } from '../support/turn-format.ts';
-import {
-  answerJson,
-  framesText,
-  type Script,
-  thenHang,
-  thenReset,
-} from '../support/upstream.ts';
+import { answerJson, framesText, type Script, thenHang, thenReset } from '../support/upstream.ts';
 
 const { gateway, clock, key, play, recordOf, heldMicros } = await startHostedGateway({
   slow: hostedModel('local', 'slow', { timeouts: { total_ms: 60_000 } }),
