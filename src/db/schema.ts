@@ -1,11 +1,10 @@
 // The database tables as TypeScript types, the same for both databases, derived from their
-// descriptions. Times are Unix milliseconds, money is whole microdollars, and flags are 0 or 1 because
+// descriptions (tables.ts). Times are Unix milliseconds, money is whole microdollars, and flags are 0 or 1 because
 // SQLite has no boolean.
 import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { Micros } from '../lib/money.ts';
-import type { tables } from './migrations/0046-first-schema/tables.ts';
+import type { tables } from './tables.ts';
 
-/** A later migration adds its columns: `typeof tables & { charges: { x: 'INT not null' } }`. */
 type Described = typeof tables;
 
 export type Tables = { -readonly [Name in keyof Described]: Columns<Described[Name]> };

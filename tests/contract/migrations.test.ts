@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
+import { columnsOf, tables } from '../../src/db/tables.ts';
 import { verify } from '../../src/domain/ledger/reports/verify.ts';
 import {
   addAccount,
@@ -61,6 +62,24 @@ async function record({ write }: Database, names: readonly string[]): Promise<vo
 const steps = ['0019-admin-keys', '0020-smaller-rows', '0035-first-schema', '0046-clients'];
 
 onEachStore((store) => {
+  test('the migrations leave the tables with the columns that are described', async (t) => {
+    const { read } = await store.openDatabase(t);
+    const made = new Map(
+      (await read.introspection.getTables()).map(({ name, columns }) => [name, columns]),
+    );
+    for (const [name, described] of Object.entries(tables))
+      assert.deepEqual(
+        made
+          .get(name)
+          ?.map((column) => column.name)
+          .toSorted(),
+        columnsOf(described)
+          .map(([column]) => column)
+          .toSorted(),
+        name,
+      );
+  });
+
   test('a database that ran all steps before the first schema goes on unchanged', async (t) => {
     const database = await openWithBooks(t, store);
     await record(database, steps);

@@ -3,10 +3,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { activity } from '../../db/migrations/0046-first-schema/activity.ts';
-import { columnsOf, keyOf } from '../../db/migrations/0046-first-schema/words.ts';
 import { isSqlite } from '../../db/dialect.ts';
 import type { Db, Tables } from '../../db/schema.ts';
+import { columnsOf, keyOf, tables } from '../../db/tables.ts';
 import { checkTextValue } from '../../db/text-values.ts';
 import type { Mode } from '../../terms/mode.ts';
 import { dayMs, dayOf, hourOf } from '../../lib/utc-time.ts';
@@ -24,8 +23,8 @@ export const sumTables = [
 export type SumTable = (typeof sumTables)[number];
 
 export function keyAndSumsOf(table: SumTable): readonly [key: string[], sums: string[]] {
-  const key = keyOf(activity[table]);
-  const columns = columnsOf(activity[table]).map(([column]) => column);
+  const key = keyOf(tables[table]);
+  const columns = columnsOf(tables[table]).map(([column]) => column);
   return [key, columns.filter((column) => !key.includes(column))];
 }
 
@@ -53,7 +52,7 @@ export function addSums(
 ): Promise<void> {
   const [, sums] = keyAndSumsOf(table);
   const added = sums.map((name) => `${name} = ${table}.${name} + excluded.${name}`);
-  const conflict = `${activity[table]['primary key']} do update set ${added.join(', ')}`;
+  const conflict = `${tables[table]['primary key']} do update set ${added.join(', ')}`;
   return inSteps(rows, unwritten, (step) =>
     insertRows(database.transient, table, { rows: step, conflict }),
   );
@@ -171,7 +170,7 @@ export async function removeOutdated(
     ['provider_hours', sql`hour < ${hourOf(nowMs - hoursKeptMs)}`],
   ];
   for (const [table, where] of outdated) {
-    const [name, columns] = [sql.table(table), keyOf(activity[table]).map((key) => sql.ref(key))];
+    const [name, columns] = [sql.table(table), keyOf(tables[table]).map((key) => sql.ref(key))];
     const statement = sql`delete from ${name} where (${sql.join(columns)}) in (
       select ${sql.join(columns)} from ${name} where ${where} limit ${sql.lit(stepRows)}
     )`;

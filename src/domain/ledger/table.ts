@@ -1,15 +1,11 @@
-// A table of the ledger as data, by its description in the first schema: the values that a store saves,
+// A table of the ledger as data, by its description: the values that a store saves,
 // the record that a row is read as, and the SQL of conflicts. columns.ts has the tables.
-import { administration } from '../../db/migrations/0046-first-schema/administration.ts';
-import { ledger } from '../../db/migrations/0046-first-schema/ledger.ts';
-import { responses } from '../../db/migrations/0046-first-schema/responses.ts';
-import { columnsOf, keyOf } from '../../db/migrations/0046-first-schema/words.ts';
+import { columnsOf, keyOf, tables } from '../../db/tables.ts';
 import { type CamelName, camelName } from '../../lib/snake-case.ts';
 
-const described = { ...ledger, ...responses, ...administration };
-type TableName = keyof typeof described;
+type TableName = keyof typeof tables;
 type KeyedTable = {
-  [Name in TableName]: 'primary key' extends keyof (typeof described)[Name] ? Name : never;
+  [Name in TableName]: 'primary key' extends keyof (typeof tables)[Name] ? Name : never;
 }[TableName];
 
 /**
@@ -106,7 +102,7 @@ function tableBy<Row, Fields>(
 
 /** The database itself numbers rows. */
 function savedColumns(name: TableName, without: readonly string[]) {
-  return columnsOf(described[name]).filter(
+  return columnsOf(tables[name]).filter(
     ([column, text]) => !text.startsWith('SEQUENCE') && !without.includes(column),
   );
 }
@@ -119,7 +115,7 @@ function typeOf(text: string): ColumnType {
 
 /** Returns the conflict clause that replaces the existing row, except for its key and these columns. */
 export function replacing(name: KeyedTable, except: readonly string[] = []): string {
-  const key = keyOf(described[name]);
+  const key = keyOf(tables[name]);
   const set = savedColumns(name, [...key, ...except]).map(([one]) => `${one} = excluded.${one}`);
   return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`;
 }
@@ -135,7 +131,7 @@ export type SumTable<Row> = Table<Row, Row> & {
 
 /** All columns but the key are sums. */
 export function defineSums<Row>(name: KeyedTable, without: readonly string[] = []): SumTable<Row> {
-  const key = keyOf(described[name]) as (keyof Row & string)[];
+  const key = keyOf(tables[name]) as (keyof Row & string)[];
   const sums = savedColumns(name, [...key, ...without]).map(
     ([column]) => column as keyof Row & string,
   );
