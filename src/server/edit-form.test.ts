@@ -128,6 +128,36 @@ test('a part that cannot be understood is refused instead of being left out', as
   assert.match(await refusalOf(latin1Name), /not UTF-8/);
 });
 
+test('the name of a file may be in another encoding', async () => {
+  const head = `${named('image')}; filename="b\xe4r.png"`;
+  const form = Buffer.from(`--b\r\n${head}\r\n\r\none\r\n--b--`, 'latin1');
+  assert.deepEqual(await readForm(form, typeOf('b')), [file('image', 'one')]);
+});
+
+test('a form that breaks off, or has another boundary, is refused with the line that it lacks', async () => {
+  const cut = `--b\r\n${named('a')}\r\n\r\none\r\n--b`;
+  for (const text of ['', cut, `${cut}-`, cut.slice(0, -2), `${cut}--`.replaceAll('--b', '--c')])
+    assert.match(await refusalOf(Buffer.from(text)), /closing line `--b--` is missing/, text);
+});
+
+test('a boundary is found wherever the form is cut to be searched', async () => {
+  const lengths = Array.from({ length: 160 }, (_, index) => 256 * 1024 - 150 + index);
+  for (const length of lengths) {
+    const text = 'x'.repeat(length);
+    const parts = await readForm(
+      formOf('b', [
+        [named('a'), text],
+        [named('b'), ''],
+      ]),
+      typeOf('b'),
+    );
+    assert.deepEqual(
+      parts.map((part) => part.kind === 'text' && part.text.length),
+      [length, 0],
+    );
+  }
+});
+
 async function cpuMsOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.threadCpuUsage();
   await work();

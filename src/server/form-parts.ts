@@ -59,7 +59,7 @@ async function splitForm(whole: Source, boundary: string): Promise<Range[]> {
   const starts = ends.map((end) => end + delimiter.length);
   const last = starts.at(-1);
   if (last === undefined || (await whole.read(last, 2)).toString('latin1') !== '--')
-    throw malformed('it has no end');
+    throw malformed(`its closing line \`--${boundary}--\` is missing`);
   return starts.slice(0, -1).map((start, index) => ({ start, end: ends[index + 1]! }));
 }
 
@@ -68,7 +68,7 @@ async function readHead(whole: Source, { start, end }: Range): Promise<Part> {
   const length = bytes.indexOf('\r\n\r\n');
   if (length === -1)
     throw malformed(`a part has no end of its headers within ${partHeaderBytesMax} bytes`);
-  const head = readText(bytes.subarray(0, length));
+  const head = bytes.toString('utf8', 0, length);
   const [, header = ''] =
     /^[\t ]*\r\n(?:[^]*\r\n)?content-disposition:([^\r\n]*)/i.exec(head) ?? [];
   const { type, name = '', filename, filenameSplat } = ContentDisposition.from(header);
@@ -76,13 +76,17 @@ async function readHead(whole: Source, { start, end }: Range): Promise<Part> {
     throw malformed(
       `each part must have \`Content-Disposition: form-data\` and a name of 1 to ${nameLengthMax} characters`,
     );
+  // The name of a file may be in another encoding, as some clients on Windows send it.
+  if (name.includes('\uFFFD')) throw malformed(notUtf8);
   const from = start + length + 4;
   return { name, fileName: filename ?? filenameSplat ?? null, start: from, bytes: end - from };
 }
 
+const notUtf8 = 'its texts are not UTF-8';
+
 /** Throws ApiError `invalid_request`. */
 export function readText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw malformed('its texts are not UTF-8');
+  if (!isUtf8(bytes)) throw malformed(notUtf8);
   // Some forms begin a text with a byte order mark.
   return bytes.toString().replace(/^\uFEFF/, '');
 }
