@@ -345,7 +345,7 @@ export const ConfigFile = closed({
           {
             default: ['openid', 'email', 'profile'],
             description:
-              'The scopes to request. The provider must return `email` and `email_verified`.',
+              'The scopes to request. The provider must return `email` and, without `trust_email`, `email_verified`.',
           },
         ),
         trust_email: Type.Boolean({
