@@ -106,7 +106,7 @@ export const ledger = {
 
   /**
    * One row per settled request, append-only: the usage record, with enough data to recompute the
-   * charge. charges.ts says how PostgreSQL keeps them. No index by id is needed: the one of the entries
+   * charge. schema.ts says how PostgreSQL keeps them. No index by id is needed: the one of the entries
    * allows one charge per id.
    */
   charges: {
