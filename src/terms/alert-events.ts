@@ -144,7 +144,7 @@ export const alertEvents = {
     both,
     { ...account, hour: Time, spent_micros: Micros, usual_micros: Micros },
     {
-      when: 'An account spends in an hour ten times the hourly mean of the week before, and more than in any hour of it (after a week without spending, in any hour before).',
+      when: 'An account spends in an hour ten times the hourly mean of the week before, and more than in any hour of it (if it spent nothing in the first five days of that week, in any hour before).',
       title: 'Spending is unusually high',
       say: (of) =>
         `${of.account_name} has spent ${usd(of.spent_micros)} in the hour from ${of.hour}. In the week before, it was ${usd(of.usual_micros)} an hour.`,

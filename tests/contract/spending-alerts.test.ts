@@ -188,6 +188,16 @@ onEachStore((store) => {
     ]);
   });
 
+  test('a first small hour after months without spending hides no larger one', async (t) => {
+    const { spend, told } = await openHours(t, store);
+    await spend(60 * 24, 3);
+    await spend(1, 0.5);
+    await spend(0, 3);
+    assert.deepEqual(await told(), [], 'an earlier hour was as high');
+    await spend(0, 50);
+    assert.equal((await told()).length, 1);
+  });
+
   test('rare use, new accounts and small sums are no anomalies', async (t) => {
     const { database, spend, told } = await openHours(t, store);
     await spend(0, 50);

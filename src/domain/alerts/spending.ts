@@ -96,8 +96,8 @@ const factor = 10;
 
 /**
  * Tells of accounts that spend in an hour ten times the hourly mean of the week before, and more than in
- * any hour of it; after a week without spending, more than in any hour before. Accounts that have begun
- * to spend within two days have no usual spending yet.
+ * any hour of it; if it spent nothing in the first five days of that week, more than in any hour before.
+ * Accounts that have begun to spend within two days have no usual spending yet.
  */
 export async function tellAnomalies(database: Database, nowMs: number): Promise<void> {
   for (const hour of new Set([hourOf(nowMs - lateMs), hourOf(nowMs)])) {
@@ -109,7 +109,7 @@ export async function tellAnomalies(database: Database, nowMs: number): Promise<
     for (const { id, name, spent } of rows) {
       const usual = await readUsual(database.read, id, startMs);
       const isUsual = spent < usual.meanMicros * factor || spent <= usual.mostMicros;
-      if (usual.sinceMs > startMs - 2 * dayMs || isUsual) continue;
+      if (usual.isNew || isUsual) continue;
       const time = new Date(startMs).toISOString();
       const figures = { spent_micros: spent, usual_micros: usual.meanMicros };
       const data = { account_id: id, account_name: name, hour: time, ...figures };
@@ -129,10 +129,13 @@ async function readUsual(read: Db, accountId: string, beforeMs: number) {
     group by hour having sum(cost_micros) > 0 order by hour`.execute(read);
   const week = await hoursFrom(hourOf(beforeMs - 7 * dayMs));
   const sum = week.rows.reduce((total, { spent }) => total + spent, 0);
-  const { rows } = week.rows.length > 0 ? week : await hoursFrom('');
+  const isRecent = ([first]: typeof week.rows) =>
+    !first || first.hour > hourOf(beforeMs - 2 * dayMs);
+  // A stolen key of an idle account may be tried with a small hour first, which says nothing of what is usual.
+  const { rows } = isRecent(week.rows) ? await hoursFrom('') : week;
   return {
     meanMicros: micros(Math.round(sum / ((7 * dayMs) / hourMs))),
     mostMicros: rows.reduce((most, { spent }) => Math.max(most, spent), 0),
-    sinceMs: rows[0] ? Date.parse(`${rows[0].hour}:00:00Z`) : beforeMs,
+    isNew: isRecent(rows),
   };
 }
