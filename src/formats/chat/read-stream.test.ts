@@ -220,6 +220,14 @@ test('the last usage counts, also behind one that came with the finish reason', 
   assert.equal(collect(readAll(chunks))!.usage!.cacheReadTokens, 2);
 });
 
+test('what follows a complete answer cannot spoil it', () => {
+  for (const late of ['', 'null', '{"error":{"message":"late"}}']) {
+    const complete = [chunk({ content: 'x' }), chunk({}, 'stop', { usage })];
+    const answer = collect(readAll([...complete, { ...dataEvent({}), data: late }]));
+    assert.equal(answer?.usage?.outputTokens, usage.completion_tokens, late);
+  }
+});
+
 test('[DONE] without a finish reason ends a stream, as Snowflake sends it', () => {
   const answer = collect(readAll([chunk({ content: 'x' }), dataEvent('[DONE]')]));
   assert.deepEqual(answer!.stop, { reason: 'end', sequence: null });

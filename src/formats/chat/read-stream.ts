@@ -46,11 +46,9 @@ export class ChatStreamReader extends EventReader {
     if (event.data.startsWith('[DONE]'))
       return this.#hasChoice ? this.#finish() : this.fail(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
-    if (!isObject(chunk)) return this.fail(unreadableEvent(event.data));
+    if (!isObject(chunk)) return this.#failUnlessComplete(unreadableEvent(event.data));
     const failure = readStreamFailure(event, chunk);
-    if (!failure) return this.#readChunk(chunk);
-    this.usageSoFar = mergeUsage(this.usageSoFar, readUsage(chunk));
-    return this.fail(failure);
+    return failure ? this.#failUnlessComplete(failure, readUsage(chunk)) : this.#readChunk(chunk);
   }
 
   /** Returns the events of a whole answer but for its reasoning, `thinking`. Throws UnreadableAnswer. */
@@ -88,6 +86,16 @@ export class ChatStreamReader extends EventReader {
     return this.#finishReason === null
       ? this.fail(brokenStream('the stream ended in mid-answer'))
       : this.#finish();
+  }
+
+  /** What follows a complete answer cannot spoil it. `usage`: what came with the failure. */
+  #failUnlessComplete(
+    failure: UpstreamFailure,
+    usage: Usage | null = null,
+  ): readonly StreamEvent[] {
+    if (this.isComplete) return this.#finish();
+    this.usageSoFar = mergeUsage(this.usageSoFar, usage);
+    return this.fail(failure);
   }
 
   #readChunk(chunk: JsonObject): readonly StreamEvent[] {

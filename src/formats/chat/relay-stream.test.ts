@@ -213,6 +213,16 @@ test('a client that asked for usage gets it, from our own count when the upstrea
   );
 });
 
+test('what follows a complete answer cannot spoil it', () => {
+  for (const late of ['', 'null', '{"error":{"message":"late"}}']) {
+    const pipe = relayStream(contextFor());
+    pipe.push(chunk({ content: 'x' }));
+    pipe.push(chunk({}, 'stop', { usage }));
+    assert.match(pipe.push({ ...dataEvent({}), data: late }), /"finish_reason":"stop"/);
+    assert.equal(pipe.progress.status, 'finished', late);
+  }
+});
+
 test('a stream without [DONE] is finished when every requested choice has its finish reason', () => {
   const two = () => {
     const pipe = relayStream(contextFor({ n: 2 }));

@@ -3,6 +3,7 @@
 // twice or never. The usage, wherever a host puts it, and `[DONE]` are held back until the charge
 // is recorded.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
+import type { UpstreamFailure } from '../../canonical/event.ts';
 import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { AnswerStream } from '../answer-stream.ts';
@@ -63,12 +64,12 @@ class ChatStreamRelay extends AnswerStream {
         ? this.#finishChoices()
         : this.breakOff(brokenStream('the stream has no answer'));
     const chunk = this.#chunks.parse(event.data);
-    if (!isObject(chunk)) return this.breakOff(unreadableEvent(event.data));
+    if (!isObject(chunk)) return this.#failUnlessComplete(unreadableEvent(event.data));
     if (chunk === this.#textChunk && event.event !== 'error') return this.#relayText(chunk);
     const failure = readStreamFailure(event, chunk);
     if (!failure) return this.#relayChunk(chunk);
     this.#readUsage(chunk, { isAlone: false });
-    return this.breakOff(failure);
+    return this.#failUnlessComplete(failure);
   }
 
   /**
@@ -119,6 +120,11 @@ class ChatStreamRelay extends AnswerStream {
 
   fail(error: ApiError, asked: ErrorContext): string {
     return formatSse(null, JSON.stringify(writeError(error, asked)));
+  }
+
+  /** What follows a complete answer cannot spoil it. */
+  #failUnlessComplete(failure: UpstreamFailure): string {
+    return this.progress.isComplete ? this.#finishChoices() : this.breakOff(failure);
   }
 
   #relayText(chunk: JsonObject): string {
