@@ -221,36 +221,33 @@ const ofChat = new Set([
 /** Returns the refusal of what a conversation cannot express; null: it can be asked in Chat. */
 function problemInChat(given: JsonObject): ApiError | null {
   const { prompt, logprobs, echo, suffix, best_of: bestOf, n } = given;
-  const prompts = readPrompts(prompt);
-  const problems: readonly [isAsked: boolean, field: string, why: string][] = [
-    [
-      typeof suffix === 'string' && suffix !== '',
+  if (typeof suffix === 'string' && suffix !== '')
+    return invalidRequest(
       'suffix',
-      'must be left out: this model is asked in Chat, which fills no gaps. Say in the prompt what comes after.',
-    ],
-    [
-      echo === true && typeof logprobs === 'number',
+      'suffix must be left out: this model is asked in Chat, which fills no gaps. Say in the prompt what comes after.',
+    );
+  if (echo === true && typeof logprobs === 'number')
+    return invalidRequest(
       'echo',
-      'must be false with logprobs: this model is asked in Chat, where the tokens of the prompt have none. Leave out one of them.',
-    ],
-    [
-      typeof bestOf === 'number' && bestOf > (typeof n === 'number' ? n : 1),
+      'echo must be false with logprobs: this model is asked in Chat, where the tokens of the prompt have none. Leave out one of them.',
+    );
+  if (typeof bestOf === 'number' && bestOf > (typeof n === 'number' ? n : 1))
+    return invalidRequest(
       'best_of',
-      'must be at most n: this model is asked in Chat, which chooses none. Raise `n`, and choose one.',
-    ],
-    [
-      prompts.some((one) => typeof one !== 'string'),
+      'best_of must be at most n: this model is asked in Chat, which chooses none. Raise `n`, and choose one.',
+    );
+  const prompts = readPrompts(prompt);
+  if (prompts.some((one) => typeof one !== 'string'))
+    return invalidRequest(
       'prompt',
-      'must be a text: this model is asked in Chat, which takes no tokens. Decode them first.',
-    ],
-    [
-      prompts.length > 1,
+      'prompt must be a text: this model is asked in Chat, which takes no tokens. Decode them first.',
+    );
+  if (prompts.length > 1)
+    return invalidRequest(
       'prompt',
-      `must be one text; got ${prompts.length}: this model is asked in Chat. Send each in a request of its own; \`n\` asks for several answers to one.`,
-    ],
-  ];
-  const [, field = '', why] = problems.find(([isAsked]) => isAsked) ?? [];
-  return why === undefined ? null : invalidRequest(field, `${field} ${why}`);
+      `prompt must be one text; got ${prompts.length}: this model is asked in Chat. Send each in a request of its own; \`n\` asks for several answers to one.`,
+    );
+  return null;
 }
 
 type Writing = {
