@@ -44,7 +44,7 @@ const documentBlock = ofKind('document', {
   cache_control: cacheControl,
 });
 const searchResultBlock = ofKind('search_result', {
-  source: Type.String(),
+  source: Type.String({ description: 'Where it was found: an address or another name.' }),
   title: Type.String(),
   content: Type.Array(textBlock),
   citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
