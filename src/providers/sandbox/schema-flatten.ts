@@ -86,7 +86,9 @@ function resolveReference(reference: string, scope: Scope): unknown {
   try {
     for (const name of names.map(decodeURIComponent)) {
       const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
-      target = Object.hasOwn(Object(target) as object, key) ? objectOf(target)[key] : undefined;
+      // Names of fields, and places in lists.
+      const holder = Object(target) as JsonObject;
+      target = Object.hasOwn(holder, key) ? holder[key] : undefined;
     }
   } catch {
     throw new NoInstance(`the reference \`${reference}\` cannot be read`);

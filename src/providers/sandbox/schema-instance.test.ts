@@ -74,6 +74,7 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, null],
   [{ oneOf: [{ not: {} }, { type: 'string' }] }, 'text'],
   [{ $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': { const: 7 } } }, 7],
+  [{ $ref: '#/$defs/a/anyOf/1', $defs: { a: { anyOf: [{}, { const: 7 }] } } }, 7],
   [
     {
       $defs: {
