@@ -86,7 +86,7 @@ create table channels (id bigint primary key, type bigint, "key" text, status bi
   weight bigint, base_url text, models text, "group" text, model_mapping text, priority bigint,
   channel_info text);
 insert into channels values
-  (1, 1, 'sk-one', 1, 'Main host', 0, '${upstreamUrl}', 'house,secret', 'vip', '{"house":"gpt-house"}', 5, ''),
+  (1, 1, 'sk-one', 1, 'Main host', 0, '${upstreamUrl}', 'house,secret', 'vip', '{"house":"mid-house","mid-house":"gpt-house"}', 5, ''),
   (2, 8, '["sk-two","sk-off","sk-three"," sk-two"]', 1, 'Main host', 3, '${upstreamUrl}/local', 'house', 'vip,default', '', 1,
     '{"multi_key_status_list":{"1":2}}'),
   (3, 33, 'x', 1, 'Cloud', 0, '', 'house', 'vip', '', 0, ''),

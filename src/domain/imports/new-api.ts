@@ -213,6 +213,7 @@ function readChannels({ draft, isOneApi }: Source, channels: readonly ForeignRow
     // A custom channel of new-api has the address of the call itself.
     const [, own] = /^(.*)\/chat\/completions$/.exec(address) ?? [];
     readChannel(draft, row, {
+      isOneApi,
       name,
       kind: host!.kind!,
       base_url: own ?? address + host!.path,
@@ -227,8 +228,10 @@ function readChannel(
   {
     name,
     rank,
+    isOneApi,
     ...host
   }: {
+    readonly isOneApi: boolean;
     readonly name: string;
     readonly kind: string;
     readonly base_url: string;
@@ -243,7 +246,22 @@ function readChannel(
   if (key === undefined) return;
   const provider = draft.provider(name, { ...host, api_key: key }, further);
   for (const model of wordsOf(row['models']))
-    draft.route(model, { provider, model: text(mapping[model]) || model, rank, weight });
+    draft.route(model, {
+      provider,
+      model: isOneApi ? text(mapping[model]) || model : lastOf(mapping, model),
+      rank,
+      weight,
+    });
+}
+
+/** new-api maps a mapped name on. It refuses circles, which end here. */
+function lastOf(mapping: ForeignRow, model: string): string {
+  const names = new Set([model]);
+  for (let name = model; ; names.add(name)) {
+    const next = text(mapping[name]);
+    if (next === '' || names.has(next)) return name;
+    name = next;
+  }
 }
 
 /** One key a line, or a JSON list; `channel_info` names those that are disabled. */

@@ -5,6 +5,7 @@ export type Wrapping = { readonly head: Uint8Array; readonly tail: Uint8Array };
 
 const comma = 0x2c;
 const firstBytes = 8 * 1024;
+/** The body that nginx allows by default. */
 const bytesMax = 1024 * 1024;
 const itemsMax = 512;
 
@@ -33,12 +34,13 @@ export class Batch {
 
   /** True when an item does not fit beside those that it has. */
   isFullFor(item: Uint8Array): boolean {
-    return this.#items === itemsMax || (this.#items > 0 && this.itemBytes + item.length > bytesMax);
+    const isTooLong = this.#length + this.#roomFor(item) > bytesMax;
+    return this.#items === itemsMax || (this.#items > 0 && isTooLong);
   }
 
   /** `item`: JSON objects with commas between them. */
   add(item: Uint8Array, spans: number): void {
-    const room = item.length + 1 + this.#wrapping.tail.length;
+    const room = this.#roomFor(item);
     if (this.#length + room > this.#bytes.length)
       this.#bytes = larger(this.#bytes, this.#length, room);
     if (this.#items > 0) this.#bytes[this.#length++] = comma;
@@ -52,5 +54,9 @@ export class Batch {
   body(): Uint8Array {
     this.#bytes.set(this.#wrapping.tail, this.#length);
     return this.#bytes.subarray(0, this.#length + this.#wrapping.tail.length);
+  }
+
+  #roomFor(item: Uint8Array): number {
+    return item.length + 1 + this.#wrapping.tail.length;
   }
 }

@@ -67,6 +67,15 @@ test('what a slow receiver leaves no room for is dropped and counted, and the re
   assert.deepEqual(bodies, ['[first]', '[12345,12345]']);
 });
 
+test('a request of several spans fits in the 1 MiB that nginx allows', async () => {
+  const clock = new TestClock();
+  const { queue, bodies } = openQueue(clock, [taken], 4 * 1024 * 1024);
+  for (let item = 0; item < 3; item++) queue.add(Buffer.alloc(512 * 1024, 'a'));
+  await clock.advance(2_000);
+  assert.equal(queue.sent, 3);
+  assert.ok(bodies.every((body) => body.length <= 1024 * 1024));
+});
+
 test('the wait that a receiver asks for is kept', async () => {
   const clock = new TestClock();
   const { add, bodies } = openQueue(clock, [{ ...down, waitMs: 30_000 }, taken]);
