@@ -145,8 +145,7 @@ export class OpenHold {
   readonly #books: Books;
   readonly #payer: Payer;
   readonly #ledgerId: LedgerId;
-  /** What is held. */
-  amountMicros: Micros;
+  #amountMicros: Micros;
   readonly #endRisk: () => void;
   #extensions = 0;
   /** When the hold was placed; undefined: neither the key nor its owner has a cap. */
@@ -160,7 +159,12 @@ export class OpenHold {
     this.#endRisk = endRisk;
     this.fullestCap = fullestCap;
     this.#ledgerId = ledgerIdOf(payer.caller.key.accountId, payer.caller.key.mode);
-    this.amountMicros = amountMicros;
+    this.#amountMicros = amountMicros;
+  }
+
+  /** What is held. Only `extendTo` changes it. */
+  get amountMicros(): Micros {
+    return this.#amountMicros;
   }
 
   /**
@@ -178,7 +182,7 @@ export class OpenHold {
         part: this.#extensions,
         ledgerId: this.#ledgerId,
         keyId: key.id,
-        amountMicros: micros(amountMicros - this.amountMicros),
+        amountMicros: micros(amountMicros - this.#amountMicros),
         ...budgetOf(key),
       });
       if (outcome.type !== 'held') return 'refused';
@@ -189,7 +193,7 @@ export class OpenHold {
       );
       return 'failed';
     }
-    this.amountMicros = amountMicros;
+    this.#amountMicros = amountMicros;
     record.tell({ type: 'hold-extended', amountMicros });
     return 'held';
   }
