@@ -1,6 +1,7 @@
 // Makes a text that matches a regular expression without running it, because a client's expression
 // can take hours. Takes the first alternative and the fewest repetitions, reads ^ and $ at the ends
 // only, and refuses by name what it cannot work out. A pattern is read once, in linear time.
+import { append } from '../../lib/append.ts';
 import { NoInstance, spend, spendItems, type Scope } from './schema-flatten.ts';
 
 /** A text, and how often it may be repeated. */
@@ -83,24 +84,29 @@ class Reader {
     while (!this.#isAtEnd()) {
       if (depth === 0 && this.#takes('$'))
         return this.#isAtEnd() ? pieces : this.#refuse('$ before its end');
-      pieces.push({ text: this.#readAtom(depth), ...this.#readTimes() });
+      const atom = this.#readAtom(depth);
+      const times = this.#readTimes();
+      // What is inside a group that stands once may be repeated.
+      if (times.min === 1 && times.max === 1) append(pieces, atom);
+      else pieces.push({ text: write(atom), ...times });
     }
     return pieces;
   }
 
-  #readAtom(depth: number): string {
+  #readAtom(depth: number): readonly Piece[] {
     const token = this.#tokens[this.#index++]!;
     if (token.startsWith('(')) return this.#readGroup(token, depth + 1);
-    if (/^[\\[]/.test(token)) return findCharacter(token) ?? this.#refuse(token);
     if (/^[*+?{^$]/.test(token)) this.#refuse(`${token} where it stands`);
-    return token === '.' ? 'a' : token;
+    const isPlain = !/^[\\[]/.test(token);
+    const text = isPlain ? token.replace('.', 'a') : (findCharacter(token) ?? this.#refuse(token));
+    return [{ text, min: 1, max: 1 }];
   }
 
-  #readGroup(start: string, depth: number): string {
+  #readGroup(start: string, depth: number): readonly Piece[] {
     if (start === '(?') this.#refuse('a lookaround');
     if (depth > depthMax) this.#refuse('so many groups in each other');
-    const text = write(this.#readAlternatives(depth));
-    return this.#takes(')') ? text : this.#refuse('a group without its end');
+    const pieces = this.#readAlternatives(depth);
+    return this.#takes(')') ? pieces : this.#refuse('a group without its end');
   }
 
   /** How often the atom before is repeated. */

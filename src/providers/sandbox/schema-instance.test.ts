@@ -20,9 +20,10 @@ const examples: [schema: Record<string, unknown>, value: unknown][] = [
   [{ type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' }, 'AAA-00'],
   [
     { type: 'string', pattern: '^(?:https?://)[^/\\s]+\\.(com|org)$', minLength: 14 },
-    'http://aaa.com',
+    'https://aa.com',
   ],
   [{ type: 'string', pattern: '^a*$', minLength: 5 }, 'aaaaa'],
+  [{ type: 'string', pattern: '^([a-z]+)$', minLength: 3 }, 'aaa'],
   [{ type: 'string', pattern: '^\\+?[1-9]\\d{1,14}$', minLength: 8 }, '+1000000'],
   [{ type: 'string', pattern: '^(?:a{0,3}-)*(b{9999}){0}$', minLength: 5 }, '-----'],
   [{ type: 'string', pattern: '\\u00e9{3}\\x41(😀|b)+', minLength: 7 }, 'éééA😀😀😀'],
