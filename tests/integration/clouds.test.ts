@@ -542,8 +542,9 @@ test('Bedrock counts the input of its models', async () => {
   assert.equal(inner['anthropic_version'], 'bedrock-2023-05-31');
 });
 
-test('where Bedrock cannot count, the gateway estimates', async () => {
+test('where a cloud cannot count, the gateway estimates', async () => {
   const refusal = { message: "The provided model doesn't support counting tokens." };
+  const message = 'claude-sonnet-4-5 is not supported for token counting';
   const counted = { inputTokens: 31 };
   const nova = '/signed/model/amazon.nova-lite-v1%3A0/count-tokens';
   const claude = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
@@ -563,6 +564,22 @@ test('where Bedrock cannot count, the gateway estimates', async () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers['x-service-token-count'], 'estimate');
   }
+  const body = { type: 'error', error: { type: 'invalid_request_error', message } };
+  gateway.upstream.on(`${onVertex}/count-tokens:rawPredict`, answerStatus(400, { body }));
+  const onOther = await gateway.post('/v1/messages/count_tokens', {
+    key,
+    body: { model: 'vertex-claude', messages: hi },
+  });
+  assert.equal(onOther.headers['x-service-token-count'], 'estimate', onOther.text);
+});
+
+test('Bedrock refuses to count long inputs, and says how long they are', async () => {
+  const message = 'prompt is too long: 300012 tokens > 200000 maximum';
+  const path = '/bearer/model/anthropic.claude-sonnet-5/count-tokens';
+  gateway.upstream.on(path, answerStatus(400, { body: { message } }));
+  const body = { model: 'bedrock-claude', messages: hi };
+  const reply = await gateway.post('/v1/messages/count_tokens', { key, body });
+  assert.deepEqual([reply.status, reply.json()], [200, { input_tokens: 300_012 }]);
 });
 
 test('Vertex counts the input of Claude at one address, so the body names the model', async () => {
@@ -570,7 +587,8 @@ test('Vertex counts the input of Claude at one address, so the body names the mo
   const body = { model: 'vertex-claude', messages: hi };
   const { reply, asked } = await gateway.postRecorded('/v1/messages/count_tokens', { key, body });
   assert.deepEqual(reply.json(), { input_tokens: 9 });
-  assert.equal((asked[0]!.body as JsonObject)['model'], 'claude-sonnet-4-5@20250929');
+  // It refuses versions of models there.
+  assert.equal((asked[0]!.body as JsonObject)['model'], 'claude-sonnet-4-5');
 });
 
 test('what Claude cannot do on a cloud is refused by name, or served by another route', async () => {

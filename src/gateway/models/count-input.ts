@@ -185,9 +185,18 @@ async function askWith(
     signal: counting.signal,
   });
   if (reply.kind === 'answer') return counter.read(reply.body);
-  noteFailure(counting, route, wordedFailure(reply, route.kind));
+  const failure = wordedFailure(reply, route.kind);
+  const [, told] = tooLong.exec(failure.message) ?? [];
+  if (told !== undefined) return Number(told);
+  noteFailure(counting, route, failure);
   return null;
 }
+
+/**
+ * Bedrock counts 200,000 tokens at most, whatever the model takes, and tells the count of longer inputs in its
+ * refusal (github.com/boto/botocore/issues/3707, read 2026-11-30).
+ */
+const tooLong = /prompt is too long: (\d{1,9}) tokens\b/;
 
 /**
  * Inlines images by URL, which Anthropic does not count. Returns null when it would refuse the
@@ -208,6 +217,8 @@ async function withFetchedImages(
  * nothing about it.
  */
 const requestStatuses: readonly (number | null)[] = [400, 413, 422];
+/** Bedrock's and Vertex's refusals of a model that they cannot count for are a 400, too. */
+const cannotCount = /support\w* (?:for token )?counting/i;
 
 /**
  * Throws ApiError `invalid_request` when the upstream refuses the request itself; otherwise logs
@@ -219,7 +230,7 @@ function noteFailure(
   failure: UpstreamFailure,
 ): void {
   record.note({ upstreamStatus: failure.status });
-  if (requestStatuses.includes(failure.status)) {
+  if (requestStatuses.includes(failure.status) && !cannotCount.test(failure.message)) {
     throw toApiError({ ...failure, message: withoutProvider(failure.message, route.provider) });
   }
   const { kind, status } = failure;

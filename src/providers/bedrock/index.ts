@@ -80,7 +80,7 @@ function countOfInvoke(): InputCount {
 
 /** What is wrong with the route, or the operator's account, and comes as if the request were at fault. */
 const faultsOfRoute =
-  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed|doesn.t support counting/i;
+  /with on-demand throughput isn.t supported|model identifier is invalid|end of its life|not authorized|don.t have access|^operation not allowed/i;
 /** ServiceQuotaExceededException is a 400. Behind a colon, a bracket or a quote may be the client's words. */
 const noRoom = /^(?:[\w ,.-]|(?<=\w)['’](?=\w)){0,200}\bquotas?\b/i;
 

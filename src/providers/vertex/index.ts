@@ -17,9 +17,12 @@ import { locationOf, modelPath } from './paths.ts';
 
 const claudeThere = { cloud: 'Vertex', version: 'vertex-2023-10-16', takesStrict: false };
 
-/** Counting has one path for all models, so its body names the model. */
+/**
+ * Counting has one path for all models, so its body names the model: without its version, which is refused
+ * there (github.com/BerriAI/litellm/issues/25798, read 2026-11-30).
+ */
 const claudeCount: InputCount = {
-  write: (body, model) => ({ model, ...inputCount.write(body, model) }),
+  write: (body, model) => ({ model: model.replace(/@.*/, ''), ...inputCount.write(body, model) }),
   read: inputCount.read,
 };
 
