@@ -316,6 +316,12 @@ describe('a model billed by the minute', () => {
     });
   });
 
+  test('an empty field, which forms send for none, is left out', async () => {
+    const fields = { language: '', prompt: '' };
+    const { asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.deepEqual(Object.keys(formOf(asked[0]!.text)), ['model', 'response_format']);
+  });
+
   test('at Mistral its own count of seconds is charged', async () => {
     const usage = { prompt_audio_seconds: 3, prompt_tokens: 3, total_tokens: 389 };
     upstream.on('/mistral/v1/audio/transcriptions', answerJson({ text, segments, usage }));

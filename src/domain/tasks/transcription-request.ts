@@ -64,8 +64,10 @@ export function parseTranscriptionRequest(
   const isEvents = stream === 'true';
   if (isEvents && !['json', 'text', 'diarized_json'].includes(format))
     throw invalidRequest('response_format', `response_format ${format} cannot be streamed`);
+  // Forms send a language that is to be detected as an empty text (github.com/Kochava-Studios/witsy/issues/340,
+  // read 2026-11-30).
   const others = Object.entries(whole).filter(
-    ([name]) => !ownFields.has(name) && !ignored.includes(name),
+    ([name, value]) => value !== '' && !ownFields.has(name) && !ignored.includes(name),
   );
   return {
     body: whole,
