@@ -172,6 +172,12 @@ const hosts: readonly (readonly [model: string, path: string, answer: object, se
     { model: 'jina-reranker-v3', top_n: 3, return_documents: false },
   ],
   ['house-rank', paths.local, byTokens(43), { model: 'bge', top_n: 3 }],
+  [
+    'house-rank',
+    paths.local,
+    { results: ranked, meta: { billed_units: null, tokens: { input_tokens: 43 } } },
+    { model: 'bge', top_n: 3 },
+  ],
 ];
 for (const [model, path, answer, sent] of hosts) {
   test(`${model} is charged by the host’s tokens`, async () => {

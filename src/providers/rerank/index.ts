@@ -61,6 +61,7 @@ const bedrock: RerankHost = {
 /**
  * Reads the answer of any host. Returns null for one that is none. Voyage has `data` in place of
  * `results`, and SGLang `score` in place of `relevance_score`.
+ * Xinference counts in `meta.tokens` (github.com/xorbitsai/inference/pull/1657, read 2026-11-30).
  */
 export function readRanking(
   { results, data, meta, usage }: JsonObject,
@@ -72,13 +73,15 @@ export function readRanking(
   const isWhole = (all: readonly (Ranked | null)[]): all is readonly Ranked[] =>
     !all.includes(null) && new Set(all.map((one) => one!.index)).size === all.length;
   if (!isWhole(ranked)) return null;
-  const billed = objectOf(objectOf(meta).billed_units);
+  const { billed_units: units, tokens } = objectOf(meta);
+  const billed = objectOf(units);
   const counted = objectOf(usage);
   return {
     results: ranked,
     searchUnits: readTokenCount(billed.search_units) ?? readTokenCount(counted.search_units),
     tokens:
       readTokenCount(billed.input_tokens) ??
+      readTokenCount(objectOf(tokens).input_tokens) ??
       readTokenCount(counted.total_tokens) ??
       readTokenCount(counted.prompt_tokens),
   };
