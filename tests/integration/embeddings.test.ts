@@ -29,6 +29,7 @@ const gateway = await startGateway(
         bedrock: { ...at(''), region: 'us-east-1' },
         perplexity: at('/perplexity'),
         nvidia: at('/nvidia/v1'),
+        openrouter: at('/openrouter/v1'),
       },
       models: {
         two: {
@@ -45,6 +46,7 @@ const gateway = await startGateway(
           routes: [{ provider: 'nvidia', model: 'nv' }],
           dimensions: { default: 3 },
         },
+        routed: { ...embedding, routes: [{ provider: 'openrouter', model: 'routed' }] },
         fixed: {
           ...embedding,
           routes: [{ provider: 'second', model: 'fixed' }],
@@ -428,6 +430,14 @@ describe('hosts with words of their own', () => {
     assert.equal(vectorsOf(reply).length, 1);
     assert.deepEqual(asked[0]!.body, { ...body, output_dimension: 256 });
     assert.equal(reply.headers['x-service-ignored'], 'user');
+  });
+
+  test('OpenRouter is asked for numbers: it has no vectors for some models where base64 is asked for', async () => {
+    upstream.on('/openrouter/v1/embeddings', openAiHost());
+    const body = { model: 'routed', input: 'x', encoding_format: 'base64' };
+    const { reply, asked } = await askRecorded(await newKey(), body);
+    assert.deepEqual(vectorsOf(reply), [base64Of([1, 0.5, 0.5])]);
+    assert.deepEqual(asked[0]!.body, { model: 'routed', input: ['x'] });
   });
 
   test('Mistral gets 32 texts a call', async () => {

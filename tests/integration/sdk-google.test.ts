@@ -325,7 +325,8 @@ test('counting, embeddings and the list of models', async () => {
   const single = await ok(
     gateway.post('/v1beta/models/gemini-embedding-001:embedContent', {
       key: testKey,
-      body: { content: { parts: [{ text: 'Hello!' }] }, task_type: 'RETRIEVAL_QUERY' },
+      // One object where a list stands, as Google takes it.
+      body: { content: { parts: { text: 'Hello!' } }, task_type: 'RETRIEVAL_QUERY' },
     }),
   );
   const { embedding } = single.json<{ embedding: { values: number[] } }>();

@@ -88,14 +88,19 @@ function asEmbeddings(body: JsonObject, all: readonly Asked[], path: string): Em
   };
 }
 
-/** Python's SDK sends some of these as they are written there. */
+/** Google takes one part where a list stands, and Python's SDK sends some fields as they are written there. */
 function inCamelCase({
   task_type: taskType,
   output_dimensionality: outputDimensionality,
+  content,
   ...body
 }: JsonObject): JsonObject {
+  const listed = isObject(content) && isObject(content.parts);
   return {
     ...body,
+    ...(content !== undefined && {
+      content: listed ? { ...content, parts: [content.parts] } : content,
+    }),
     ...(taskType !== undefined && { taskType }),
     ...(outputDimensionality !== undefined && { outputDimensionality }),
   };
