@@ -62,6 +62,7 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
     'alias mine': 'comes',
     'model house': 'comes',
     'model other': 'comes',
+    'model vectors': 'comes',
     'other master key': 'stays',
     'other history of requests, and what was spent in the running windows': 'stays',
   });
@@ -81,6 +82,11 @@ test('an SDK with the old key is served and charged; its hash becomes an HMAC; a
         prices: { input: 1.25, output: 10 },
       },
       other: { routes: [{ provider: 'vllm', model: 'llama', rank: 0, weight: 1 }] },
+      vectors: {
+        type: 'embedding',
+        routes: [{ provider: 'openai', model: 'vectors-house', rank: 0, weight: 1 }],
+        prices: { input: 0.02, output: 0 },
+      },
     },
     aliases: { mine: 'house' },
   });

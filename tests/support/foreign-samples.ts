@@ -157,6 +157,7 @@ insert into "LiteLLM_DeprecatedVerificationToken" values ('d', '${digest(liteLlm
 create table "LiteLLM_ProxyModelTable" (model_id text primary key, model_name text, litellm_params jsonb, model_info jsonb);
 insert into "LiteLLM_ProxyModelTable" values
   ('1', 'house', '${params('openai/gpt-house', { input_cost_per_token: 1.25e-6, output_cost_per_token: 1e-5 })}', '{}'),
-  ('2', 'other', '${params('hosted_vllm/llama')}', '{}');
+  ('2', 'other', '${params('hosted_vllm/llama')}', '{}'),
+  ('3', 'vectors', '${params('openai/vectors-house', { input_cost_per_token: 2e-8 })}', '{"mode":"embedding"}');
 `;
 }

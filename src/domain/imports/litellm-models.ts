@@ -5,6 +5,7 @@ import { createDecipheriv, hash } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import hosts from '../../../catalog/other-gateways.json' with { type: 'json' };
 import type { ForeignDatabase, ForeignRow } from '../../db/foreign.ts';
+import type { ModelType } from '../../terms/model-type.ts';
 import { type Decimal, pricesOf, readDecimal, times } from './decimal.ts';
 import { literalKey, notesOf, type PlanDraft } from './plan-draft.ts';
 import type { PlannedProvider } from './plan.ts';
@@ -97,6 +98,15 @@ const bareNames: readonly (readonly [RegExp, string])[] = [
   [/^gemini/, 'gemini'],
 ];
 
+/** By LiteLLM's modes; others are of chat. */
+const modelTypes: ReadonlyMap<string, ModelType> = new Map([
+  ['embedding', 'embedding'],
+  ['rerank', 'rerank'],
+  ['moderation', 'moderation'],
+  ['audio_speech', 'speech'],
+  ['audio_transcription', 'transcription'],
+]);
+
 function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): void {
   const model = text(params['model']);
   const first = model.includes('/') ? model.slice(0, model.indexOf('/')) : '';
@@ -124,7 +134,8 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
       (host!.variable === undefined ? 'none' : `\${${host!.variable}}`),
   };
   const upstream = first === prefix && first !== '' ? model.slice(first.length + 1) : model;
-  const prices = pricesOfDeployment({ ...info, ...params });
+  const type = modelTypes.get(text(info['mode'])) ?? 'chat';
+  const prices = pricesOfDeployment({ ...info, ...params }, type);
   const target = draft.idOf(upstream);
   // A model of the catalogue keeps its routes and prices there, under one more name.
   const isAlias =
@@ -132,7 +143,7 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
   const providerName = draft.provider(renamed[prefix] ?? prefix, provider);
   if (isAlias) return draft.alias(name, target);
   const weight = Number(params['weight'] ?? 1);
-  draft.route(name, {
+  const route = {
     provider: providerName,
     model: upstream,
     rank: Math.min(rankMax, Math.max(0, Math.trunc(Number(params['order'])) || 0)),
@@ -140,7 +151,8 @@ function readDeployment(draft: PlanDraft, { name, params, info }: Deployment): v
       1_000_000,
       Math.max(1, Math.round(Number.isInteger(weight) ? weight : weight * 100) || 1),
     ),
-  });
+  };
+  draft.route(name, route, type);
   if (prices) draft.price(name, prices);
   const lost = Object.keys(params).filter((field) =>
     /^(?:rpm|tpm|max_budget|budget_duration)$|_cost_per_\w+_(?:above_(?!1hr)|batches|flex|priority)/.test(
@@ -166,13 +178,20 @@ const priceFields = {
 };
 
 /** null: the deployment has no price of its own. */
-function pricesOfDeployment(fields: ForeignRow): Readonly<Record<string, number>> | null {
+function pricesOfDeployment(
+  fields: ForeignRow,
+  type: ModelType,
+): Readonly<Record<string, number>> | null {
   const perToken = Object.entries(priceFields).map(
     ([field, name]) => [field, readDecimal(fields[name])] as const,
   );
-  const prices = pricesOf(
-    Object.fromEntries(perToken.map(([field, price]) => [field, price && times(price, million)])),
-  );
+  const hasNoOutput = type === 'embedding' || type === 'rerank';
+  const prices: Readonly<Record<string, number>> = {
+    ...(hasNoOutput && { output: 0 }),
+    ...pricesOf(
+      Object.fromEntries(perToken.map(([field, price]) => [field, price && times(price, million)])),
+    ),
+  };
   return 'input' in prices && 'output' in prices ? prices : null;
 }
 

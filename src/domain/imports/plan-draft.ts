@@ -4,6 +4,7 @@ import { Document } from 'yaml';
 import { reservedProviderName } from '../../config/known-providers.ts';
 import { modelNamePattern } from '../../config/model-schema.ts';
 import { zeroMicros } from '../../lib/money.ts';
+import type { ModelType } from '../../terms/model-type.ts';
 import type {
   Fragment,
   ImportPlan,
@@ -106,12 +107,14 @@ export class PlanDraft {
     return name;
   }
 
-  route(model: string, route: PlannedModel['routes'][number]): void {
+  route(model: string, route: PlannedModel['routes'][number], type: ModelType = 'chat'): void {
     if (!modelName.test(model))
       return this.note('model', model, 'its name has characters that no model has here');
     if (this.#aliases.delete(model)) this.note('alias', model, 'a model has this name after all');
     const entry = this.#models.get(model);
-    this.#models.set(model, { ...entry, routes: [...(entry?.routes ?? []), route] });
+    // A model of the catalogue has its type there.
+    const typed = type !== 'chat' && this.#resolve(model) !== model && { type };
+    this.#models.set(model, { ...typed, ...entry, routes: [...(entry?.routes ?? []), route] });
   }
 
   /** `prices`: in USD for a million tokens, or why there are none. */

@@ -2,6 +2,7 @@
 // is shown, and carried out by management/changes/imports.ts.
 import type { Role } from '../../db/schema.ts';
 import type { Micros } from '../../lib/money.ts';
+import type { ModelType } from '../../terms/model-type.ts';
 
 export type Line = {
   readonly kind: 'account' | 'key' | 'provider' | 'model' | 'alias' | 'user' | 'other';
@@ -64,6 +65,7 @@ export type PlannedProvider = Readonly<Record<'kind' | 'base_url' | 'api_key', s
 type PlannedCredential = Readonly<Record<'credential_of' | 'api_key', string>>;
 export type PlannedPrices = Readonly<Record<string, number>>;
 export type PlannedModel = {
+  readonly type?: ModelType;
   readonly routes: readonly {
     readonly provider: string;
     readonly model: string;
