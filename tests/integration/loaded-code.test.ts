@@ -55,7 +55,7 @@ test('of Fastify, its validator of schemas and its requests for tests are not lo
 
 test('beside HTTP threads, the main thread loads nothing that answers requests', () => {
   const { packages, modules } = loadedBy(several, 'main.js');
-  assert.deepEqual(packages, ['commander', 'kysely', 'pino', 'typebox', 'yaml']);
+  assert.deepEqual(packages, ['commander', 'ipaddr.js', 'kysely', 'pino', 'typebox', 'yaml']);
   assert.deepEqual(inRooms(modules, ['server', 'management/contract', 'formats', 'providers']), []);
 });
 
