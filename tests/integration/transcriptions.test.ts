@@ -741,15 +741,33 @@ describe('a model billed by tokens', () => {
     assert.equal(reply.costMicros, 49);
   });
 
-  test('that breaks off in mid-stream is free, and ends with an error', async () => {
-    upstream.on(openAiPath, answerSse([{ data: { type: 'transcript.text.delta', delta: 'R' } }]));
-    const made = await newKey();
-    const reply = await ask(made, { model: 'tokens', stream: 'true' });
-    const last = eventsOf(reply).at(-1) as { error: { code: string } };
-    assert.equal(last.error.code, 'upstream_error');
-    assert.equal(await chargedMicros(made), 0);
-    assert.equal((await gateway.lossesOf(reply.requestId)).length, 1);
+  const chunk = (content: string, end: object = {}) => ({
+    data: { object: 'transcription.chunk', choices: [{ delta: { content }, ...end }] },
   });
+
+  test('vLLM’s chunks become events', async () => {
+    const last = chunk('', { finish_reason: 'stop' });
+    const chunks = [chunk('Ruby'), last, chunk(' is a language.'), last, { data: '[DONE]' }];
+    upstream.on(openAiPath, answerSse(chunks));
+    const reply = await ask(await newKey(), { model: 'tokens', stream: 'true' });
+    const [first, second, done] = eventsOf(reply) as { delta?: string; text?: string }[];
+    assert.deepEqual([first!.delta, second!.delta, done!.text], ['Ruby', ' is a language.', text]);
+    assert.equal(eventsOf(reply).length, 4);
+  });
+
+  for (const [shape, piece] of [
+    ['', { data: { type: 'transcript.text.delta', delta: 'R' } }],
+    [' of chunks', chunk('R')],
+  ] as const)
+    test(`that breaks off in mid-stream${shape} is free, and ends with an error`, async () => {
+      upstream.on(openAiPath, answerSse([piece]));
+      const made = await newKey();
+      const reply = await ask(made, { model: 'tokens', stream: 'true' });
+      const last = eventsOf(reply).at(-1) as { error: { code: string } };
+      assert.equal(last.error.code, 'upstream_error');
+      assert.equal(await chargedMicros(made), 0);
+      assert.equal((await gateway.lossesOf(reply.requestId)).length, 1);
+    });
 
   test('whose host counts no output costs our own count of the text', async () => {
     upstream.on(openAiPath, answerJson({ text, usage: { ...counted, output_tokens: 0 } }));

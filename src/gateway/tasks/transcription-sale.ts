@@ -10,7 +10,7 @@ import {
 } from '../../domain/tasks/transcription-request.ts';
 import { audioTypeOf, mostSeconds } from '../../lib/audio-seconds.ts';
 import { brokenStream } from '../../formats/stream-progress.ts';
-import { isObject, type JsonObject, objectsOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { writeForm, type SizedBody } from '../../lib/multipart.ts';
 import { formatSse } from '../../lib/sse.ts';
 import { estimateInputTokens } from '../../lib/tokens.ts';
@@ -311,14 +311,30 @@ async function bodyOf(
     const answer = (await sendTask(sending, call)).body;
     return host.read?.(answer) ?? answer;
   }
+  // vLLM has chunks like Chat's, and ends each part of the audio (github.com/vllm-project/vllm/issues/49116,
+  // read 2026-11-30).
+  let [chunked, isWhole] = ['', false];
   for await (const event of readJsonEvents(
     await openTask(sending, { ...call, answer: 'events' }),
   )) {
     if (event.type === 'transcript.text.done') return event;
-    await pass(event);
+    if (event.object !== 'transcription.chunk') {
+      await pass(event);
+      continue;
+    }
+    const [choice] = objectsOf(event.choices);
+    const delta = textOf(objectOf(choice?.delta).content);
+    isWhole = Boolean(choice?.finish_reason);
+    chunked += delta;
+    if (chunked.length > chunkedMax) throw unreadable(`the text is over ${chunkedMax} characters`);
+    if (delta !== '') await pass({ type: 'transcript.text.delta', delta });
   }
+  if (isWhole) return { text: chunked };
   throw new UpstreamBroken(brokenStream('the stream ended early'));
 }
+
+/** A day of speech has a million. */
+const chunkedMax = 4_000_000;
 
 function bodyWith(
   body: ReturnType<TranscriptionHost['write']>['body'],
