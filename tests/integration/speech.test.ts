@@ -239,6 +239,12 @@ describe('a model billed by tokens', () => {
     }
   });
 
+  test('is read where its events call the audio `delta`, as vLLM’s do', async () => {
+    const data = { type: 'speech.audio.delta', delta: audio.toString('base64') };
+    upstream.on(openAiPath, answerSse([{ data }, done(counted)]));
+    assert.deepEqual((await speak(await newKey(), { model: 'tokens' })).bytes, audio);
+  });
+
   test('sends events with what was charged', async () => {
     upstream.on(openAiPath, events);
     const reply = await speak(await newKey(), { model: 'tokens', stream_format: 'sse' });

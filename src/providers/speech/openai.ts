@@ -24,7 +24,8 @@ export function openAiForm(formats: readonly SpeechFormat[]): SpeechHost {
         ...(isByTokens && { stream_format: 'sse' }),
       },
     }),
-    read({ type, audio, usage }) {
+    // vLLM-Omni has `delta` (github.com/vllm-project/vllm-omni/pull/4490, read 2026-11-30).
+    read({ type, delta, audio = delta, usage }) {
       const { input_tokens: input, output_tokens: output } = objectOf(usage);
       if (type === 'speech.audio.done') return { count: readTokenCounts(input, output) };
       if (type !== 'speech.audio.delta') return {};
