@@ -49,6 +49,11 @@ test('images keep their order under every accepted name, files and URLs alike', 
   });
 });
 
+test('a mask may be in a list, as images are', () => {
+  assert.deepEqual(readEditForm([file('mask[]')]), { mask: pngUrl });
+  assert.throws(() => readEditForm([file('mask'), file('mask[]')]), /mask is given twice/);
+});
+
 test('a form without images has no `images` field, and `__proto__` is an ordinary field name', () => {
   assert.deepEqual(Object.entries(readEditForm([text('__proto__', 'x'), text('n', 'two')])), [
     ['__proto__', 'x'],

@@ -29,7 +29,9 @@ const truthFields = new Set(['stream']);
 export function readEditForm(parts: readonly FormPart[]): Readonly<Record<string, unknown>> {
   const images: string[] = [];
   const fields = new Map<string, unknown>();
-  for (const part of parts) {
+  for (const given of parts) {
+    // Clients of LiteLLM send it so (github.com/BerriAI/litellm/pull/39512, read 2026-11-30).
+    const part = given.name === 'mask[]' ? { ...given, name: 'mask' } : given;
     if (isImageField(part.name))
       images.push(readImagePart(part, `image ${images.length + 1} of the form`));
     else if (fields.has(part.name))
