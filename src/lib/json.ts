@@ -25,6 +25,13 @@ type Bounds = {
   readonly valuesMax?: number;
 };
 
+const bom = Buffer.from('\uFEFF');
+
+/** Returns the bytes without a byte order mark, with which some hosts, and editors on Windows, begin JSON. */
+export function withoutBom(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bom.length).equals(bom) ? bytes.subarray(bom.length) : bytes;
+}
+
 /**
  * Parses UTF-8 JSON within bounds, which are checked before. The failure message can be sent to the
  * client.

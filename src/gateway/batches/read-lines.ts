@@ -1,7 +1,7 @@
 // Reads the lines of a batch from a file.
 import { invalidRequest } from '../../canonical/errors.ts';
 import { BatchLineSchema } from '../../domain/batches/batch-request.ts';
-import { type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
+import { type JsonObject, parseJson, requestValuesMax, withoutBom } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { splitLines } from '../../lib/split-lines.ts';
 import { batchLineBytesMax } from '../../terms/batch.ts';
@@ -31,7 +31,9 @@ export async function* linesOfFile(
       if (empty <= emptyLinesMax) continue;
       throw refused(`The file has more than ${emptyLinesMax} empty lines. Leave them out.`);
     }
-    const parsed = parseJson(line, { valuesMax: requestValuesMax });
+    const parsed = parseJson(number === 1 ? withoutBom(line) : line, {
+      valuesMax: requestValuesMax,
+    });
     if (!parsed.ok) throw refused(`${at} cannot be read: ${parsed.message}.`);
     const problem = findProblem(parsed.value);
     if (problem) throw refused(`${at}: ${problem.path || 'it'} ${problem.message}`);

@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { failedBase } from '../../formats/error-message.ts';
-import { isObject, parseJson } from '../../lib/json.ts';
+import { isObject, parseJson, withoutBom } from '../../lib/json.ts';
 import { makeFailure, refusedOne } from '../../canonical/make-failure.ts';
 import { first, readRetryAfterSeconds, type AnswerHeaders } from '../../lib/retry-after.ts';
 import type { PassedLine } from '../request.ts';
@@ -62,9 +62,6 @@ function isAudio(type: string): boolean {
 /** Bedrock's answers of some models count their tokens only here. */
 const bedrockCount = 'x-amzn-bedrock-input-token-count';
 
-/** Some hosts begin JSON with a byte order mark. */
-const bom = Buffer.from('\uFEFF');
-
 /** Reads the answer of a batch API as if it had come over HTTP. */
 export function readPassed(
   { status, body }: NonNullable<PassedLine['answer']>,
@@ -81,7 +78,7 @@ export function readBody(
   wantsStream: boolean,
   nowMs: number,
 ): UpstreamReply<false> {
-  const bytes = raw.subarray(0, bom.length).equals(bom) ? raw.subarray(bom.length) : raw;
+  const bytes = withoutBom(raw);
   const parsed = parseJson(bytes, { depthMax: answerDepthMax });
   const body = parsed.ok ? parsed.value : bodyOf(bytes, head.status < 400 && parsed.isTooDeep);
   let failure: UpstreamFailure | null = null;
