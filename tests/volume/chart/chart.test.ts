@@ -234,6 +234,16 @@ test('no secret has its value in a manifest', { skip }, async () => {
   );
 });
 
+test('without ids, a pod gets the user and the group of its namespace', { skip }, async () => {
+  const { manifests } = await render({ podSecurity: { user: null, group: null } });
+  const context = at(find(manifests, 'Deployment'), 'spec.template.spec.securityContext') as object;
+  assert.deepEqual(Object.keys(context).toSorted(), [
+    'fsGroupChangePolicy',
+    'runAsNonRoot',
+    'seccompProfile',
+  ]);
+});
+
 const refusals: Readonly<Record<string, readonly [values: Values, reason: RegExp]>> = {
   'an unknown key': [{ replica: 2 }, /additional properties 'replica' not allowed/],
   'an unknown key in a section': [

@@ -128,9 +128,13 @@ automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
-  runAsUser: {{ .Values.podSecurity.user | int }}
-  runAsGroup: {{ .Values.podSecurity.group | int }}
-  fsGroup: {{ .Values.podSecurity.group | int }}
+  {{- with .Values.podSecurity.user }}
+  runAsUser: {{ int . }}
+  {{- end }}
+  {{- with .Values.podSecurity.group }}
+  runAsGroup: {{ int . }}
+  fsGroup: {{ int . }}
+  {{- end }}
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
