@@ -108,6 +108,8 @@ export const verdictTable: VerdictTable = {
   /** Removed: only references to reasoning are accepted at all. */
   item_reference: verdicts({ rule: 'set' }, 'id type'),
   custom_tool_call: verdicts({ rule: 'set' }, 'id'),
+  function_call_output: verdicts({ rule: 'set' }, 'id'),
+  custom_tool_call_output: verdicts({ rule: 'set' }, 'id'),
   tool_search_call: verdicts({ rule: 'set' }, 'id'),
   reasoning: {
     ...verdicts({ rule: 'set' }, 'id'),
