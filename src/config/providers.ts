@@ -269,12 +269,13 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   });
 }
 
-/** Of a further credential. */
+/** Of a further credential. One of an unknown provider has any kind: `furtherCredential` refuses it. */
 function kindOfMain(
   { fields }: FieldValues,
   { credential_of: of }: ProviderEntry,
 ): ProviderConfig['kind'] | undefined {
-  return of === undefined ? undefined : (fields.providers[of]?.kind ?? knownProviderOf(of)?.kind);
+  if (of === undefined) return undefined;
+  return fields.providers[of]?.kind ?? knownProviderOf(of)?.kind ?? 'openai-compatible';
 }
 
 function toolPricesOf(

@@ -181,6 +181,10 @@ test('wrong settings are refused with field and remedy, and nothing is saved', a
     [{ path: ['models', 'x', 'routes'], value: [{ provider: 'nobody', model: 'm' }] }, /nobody/],
     [{ path: ['providers', 'saved', 'kind'], value: 'telepathy' }, /kind/],
     [{ path: ['providers', 'saved'] }, /provider/],
+    [
+      { path: ['providers', 'second'], value: { credential_of: 'savde', api_key: credential } },
+      /providers\.second\.credential_of.*"savde"/,
+    ],
     [{ path: ['aliases', 'a'], value: 'nothing' }, /aliases\.a/],
     [{ path: ['pricing', 'markup'], value: 1.23456789 }, /six decimals/],
     [{ path: ['server', 'port'], value: 1 }, /`path` must begin with one of/],
