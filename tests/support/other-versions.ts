@@ -17,7 +17,7 @@ import type { InstallationOptions } from './installation.ts';
 import previousVersion from './previous-version.json' with { type: 'json' };
 import { Program } from './program.ts';
 
-type Packages = Readonly<Record<'dependencies' | 'devDependencies', Record<string, string>>>;
+type Packages = Readonly<Record<'dependencies', Record<string, string>>>;
 
 /** A reason to skip, or null. In CI, a history without the version is a failure. */
 export function noPreviousVersion(): string | null {
@@ -41,13 +41,12 @@ async function checkOut(t: Hooks): Promise<string> {
   const command = 'git -C "$1" archive "$2" | tar -x -C "$3"';
   execFileSync('sh', ['-c', command, 'sh', root, previousVersion.commit, folder]);
   const packages = (of: string) =>
-    JSON.parse(readFileSync(join(of, 'package.json'), 'utf8')) as Packages;
-  const [ours, theirs] = [packages(root), packages(folder)];
-  const installed = { ...ours.devDependencies, ...ours.dependencies };
-  const isHere = Object.entries(theirs.dependencies).every(([name, version]) =>
-    isDeepStrictEqual(installed[name], version),
-  );
-  if (isHere)
+    ['.', 'bundle'].map(
+      (place) =>
+        (JSON.parse(readFileSync(join(of, place, 'package.json'), 'utf8')) as Packages)
+          .dependencies,
+    );
+  if (isDeepStrictEqual(packages(root), packages(folder)))
     execFileSync('cp', ['-a', '--link', join(root, 'node_modules'), join(folder, 'node_modules')]);
   else
     execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
