@@ -269,7 +269,10 @@ function kindOf({ values, name }: Completion, entry: ProviderEntry): ProviderCon
   });
 }
 
-/** Of a further credential. One of an unknown provider has any kind: `furtherCredential` refuses it. */
+/**
+ * Returns the kind of the provider whose further credential this is; undefined when it is none. For an
+ * unknown provider it is any kind, because `furtherCredential` refuses the entry.
+ */
 function kindOfMain(
   { fields }: FieldValues,
   { credential_of: of }: ProviderEntry,

@@ -88,7 +88,7 @@ export class ChatStreamReader extends EventReader {
       : this.#finish();
   }
 
-  /** What follows a complete answer cannot spoil it. `usage`: what came with the failure. */
+  /** A failure after a complete answer is ignored. `usage`: that of the failed chunk. */
   #failUnlessComplete(
     failure: UpstreamFailure,
     usage: Usage | null = null,

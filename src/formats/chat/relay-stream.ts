@@ -122,7 +122,7 @@ class ChatStreamRelay extends AnswerStream {
     return formatSse(null, JSON.stringify(writeError(error, asked)));
   }
 
-  /** What follows a complete answer cannot spoil it. */
+  /** A failure after a complete answer is ignored. */
   #failUnlessComplete(failure: UpstreamFailure): string {
     return this.progress.isComplete ? this.#finishChoices() : this.breakOff(failure);
   }

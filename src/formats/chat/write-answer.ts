@@ -15,7 +15,7 @@ import { writeFinishReason } from './stop.ts';
 import { placeThinking } from './thinking-places.ts';
 import { writeUsage } from './usage.ts';
 
-/** Of a search of the gateway, Chat shows only the citations. */
+/** Searches that the gateway ran are shown by their citations only: Chat has no field for them. */
 export function writeAnswer(
   { content, stop, usage }: Answer<AnswerPart>,
   context: AnswerContext,

@@ -113,7 +113,7 @@ class ModelCalls<Answer> {
       if (isSandbox) return next;
       if (!health.isAvailable(route)) continue;
       const { name, callsPerMinute } = provider;
-      // What a batch API has run needs no call.
+      // The provider's batch API has run this line already, so it is not called.
       if (callsPerMinute === null || asked.passed) return next;
       const taken = gateway.rateLimits.takeCall(name, callsPerMinute);
       if (taken instanceof Promise) return this.#orNext(next, taken);

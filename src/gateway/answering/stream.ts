@@ -122,7 +122,7 @@ function brokenOff({ called, pipe, output }: Relay, failure: UpstreamFailure): F
     kind: 'failure',
     // As of a whole answer. The credential was taken when the stream began.
     failure: refusedOne(kind.readFailure?.(failure, null) ?? failure),
-    // Of reasoning, OpenRouter sends it in a stream:
+    // A refusal, which may name reasoning to leave out. OpenRouter sends one as a stream's first event:
     // github.com/experientiallabs/experiential/pull/992 (read 2026-11-30)
     ...(failure.status === 400 && { refusal: { error: { message, ...vendor } } }),
     requestSent: true,

@@ -223,7 +223,10 @@ class LineClient implements Client {
   }
 }
 
-/** What was changed since does not stand before the charge: the account pays for what it has had run. */
+/**
+ * The key as it is charged: the account pays for what a provider has run, also if it was frozen or the
+ * key's models were changed since.
+ */
 function asPayer(key: ApiKey): ApiKey {
   return { ...key, accountFrozen: false, models: null };
 }

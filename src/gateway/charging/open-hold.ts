@@ -162,7 +162,7 @@ export class OpenHold {
     this.#amountMicros = amountMicros;
   }
 
-  /** What is held. Only `extendTo` changes it. */
+  /** The amount that is held; `extendTo` changes it. */
   get amountMicros(): Micros {
     return this.#amountMicros;
   }

@@ -86,7 +86,7 @@ class Reader {
         return this.#isAtEnd() ? pieces : this.#refuse('$ before its end');
       const atom = this.#readAtom(depth);
       const times = this.#readTimes();
-      // What is inside a group that stands once may be repeated.
+      // The pieces of a group that stands once are kept apart, so that each may be repeated.
       if (times.min === 1 && times.max === 1) append(pieces, atom);
       else pieces.push({ text: write(atom), ...times });
     }

@@ -158,7 +158,7 @@ const merges: Readonly<Record<string, Merge>> = {
   oneOf: same,
 };
 
-/** Of other keywords, such as `description`, the first is taken. */
+/** Merges two values of a keyword. One without a rule, such as `description`, keeps its first value. */
 function mergeKeyword(keyword: string, both: Both, scope: Scope): unknown {
   if (!Object.hasOwn(merges, keyword)) return both[0];
   const merged = merges[keyword]!(both, scope);

@@ -108,7 +108,7 @@ export const accounts = {
     account_id: 'ID not null references accounts (id)',
     /** Its name in the configuration. */
     provider: 'text not null',
-    /** Of the provider's address when the key was saved: it is sent to no other. */
+    /** The digest of the provider's address when the key was saved: the key is sent to no other. */
     address_digest: 'text not null',
     /** The key's last characters. */
     shown_end: 'text not null',

@@ -57,7 +57,7 @@ export const administration = {
     version: 'INT primary key',
     created_at_ms: 'INT not null',
     author: 'text not null',
-    /** What was changed, in a few words. */
+    /** A summary of the change. */
     note: 'text not null',
     /** 1: gateways read their configuration file again when they take this version. */
     rereads_file: 'FLAG not null',

@@ -1,4 +1,4 @@
-// Events, who is told of them, and what became of that: domain/alerts/.
+// Alerts (domain/alerts/): their events, where they are sent, and each delivery.
 
 export const alerts = {
   /** Events for alerts, in the order of writing. Removed after 60 days. */

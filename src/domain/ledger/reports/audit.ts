@@ -146,7 +146,7 @@ function auditKind(audit: Audit, entry: EntryRow, reserve: EntryRow): Problem | 
   return entry.kind === 'extend' ? auditExtend(entry, reserve) : auditEnd(audit, entry, reserve);
 }
 
-/** What an entry has that changes neither the balance nor the losses. */
+/** The fields of an entry that changes neither the balance nor the losses. */
 const unposted = { posted_delta_micros: 0, loss_micros: 0, provoked: 0 };
 
 function auditAdjustment(entry: EntryRow): Problem | null {

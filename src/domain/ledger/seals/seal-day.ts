@@ -87,7 +87,7 @@ type DayAudit = {
   readonly untilMs: number;
   readonly pagesBehind: number;
 };
-/** What follows from the day and the seal before. */
+/** The fields of a seal that are computed from the day's rows and the seal before. */
 type Audited = Omit<
   SealRow,
   'day' | 'previous_digest' | 'digest' | 'sealed_at_ms' | 'removing_since_ms' | 'removed_at_ms'
