@@ -57,7 +57,7 @@ export function inspectOutput(output: readonly unknown[]): {
 } {
   // On this path, clients judge a call without a name themselves.
   const content = output.flatMap((item) =>
-    readItem(isObject(item) && !item.name ? { ...item, name: '?' } : item),
+    readItem(isObject(item) ? { ...item, name: textOf(item.name) || '?' } : item),
   );
   return { ...inspectContent(content), content };
 }

@@ -301,6 +301,25 @@ test('an empty final output has the items in their order, also what the host did
   }
 });
 
+test('a call whose name is no text passes as it came, and leaves no gap in the numbers', () => {
+  for (const name of [1.5, { index: -1 }, '', null]) {
+    const unnamed = { ...call, name, arguments: '' };
+    const stream = [
+      ...callStream().slice(0, 2),
+      sseEvent('response.output_item.added', { output_index: 0, item: unnamed }),
+      sseEvent('response.completed', {
+        response: { ...response, status: 'completed', output: [], usage },
+      }),
+    ];
+    const payloads = payloadsOf(runPipe(relayStream(contextFor()), stream));
+    assert.deepEqual(
+      payloads.map(({ sequence_number }) => sequence_number),
+      payloads.map((_, index) => index),
+    );
+    assert.deepEqual(lastOutputOf(payloads)[0]?.name, name);
+  }
+});
+
 test('a last event with only the usage becomes a whole response', () => {
   const events = [
     ...callStream().slice(0, -1),
