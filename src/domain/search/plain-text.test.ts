@@ -8,7 +8,7 @@ const lengthMax = 2_000;
 
 const texts: [html: string, text: string][] = [
   ['The <strong>quick</strong> brown&nbsp;fox', 'The quick brown fox'],
-  ['Tom &amp; Jerry&#39;s &quot;best&quot; &#x2014; caf&eacute;', 'Tom & Jerry\'s "best" — café'],
+  ['Tom &amp; Jerry&#39;s &quot;best&quot; &#x2014; caf&#233;', 'Tom & Jerry\'s "best" — café'],
   ['the &lt;b&gt; tag', 'the <b> tag'],
   ['&amp;lt;', '&lt;'],
   ['first<br>second<br/>third<p class="x">fourth</p>', 'first second third fourth'],
@@ -20,7 +20,7 @@ const texts: [html: string, text: string][] = [
   ['the <script> tag alone', 'the tag alone'],
   ['<<b>script>alert(1)<</b>/script>', 'alert(1)'],
   ['AT&T &unknown; &; &#; &#xZZ; & co', 'AT&T &unknown; &; &#; &#xZZ; & co'],
-  ['&#0;&#xD800;&#x110000;&#146;', '���’'],
+  ['&#0;&#xD800;&#x110000;', '���'],
   ['&constructor; &toString;', '&constructor; &toString;'],
   ['  lines\n\tand   spaces ', 'lines and spaces'],
   ['<img src=x onerror="alert(1)">', ''],
