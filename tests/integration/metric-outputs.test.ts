@@ -110,16 +110,14 @@ function readSeries(samples: readonly string[]): string[] {
     .map((line) => line.replace(/version="[^"]*"/, 'version=""'));
 }
 
-/** Returns the names of series and labels. What is active at the moment is not always the same. */
+/** Returns the names of series and labels. */
 const readNames = (samples: readonly string[]) =>
-  samples
-    .filter((sample) => !sample.startsWith('nodejs_active_requests{'))
-    .map((sample) => {
-      const labels = [...sample.matchAll(/[{,](\w+)=("[^"]*")/g)].map(([, label, value]) =>
-        label === 'le' ? `le=${value}` : String(label),
-      );
-      return [/^\w+/.exec(sample)![0], ...labels.toSorted()].join(' ');
-    });
+  samples.map((sample) => {
+    const labels = [...sample.matchAll(/[{,](\w+)=("[^"]*")/g)].map(([, label, value]) =>
+      label === 'le' ? `le=${value}` : String(label),
+    );
+    return [/^\w+/.exec(sample)![0], ...labels.toSorted()].join(' ');
+  });
 
 type Attributes = readonly { readonly key: string; readonly value: object }[];
 type OtlpMetric = Readonly<Record<'name' | 'description' | 'unit', string>> &

@@ -96,7 +96,6 @@ const sum = (values: readonly number[]) => values.reduce((all, value) => all + v
 const merges: Readonly<Record<Merge, (values: readonly number[]) => number>> = {
   sum,
   max: (values) => Math.max(...values),
-  min: (values) => Math.min(...values),
   average: (values) => sum(values) / values.length,
 };
 

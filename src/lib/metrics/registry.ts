@@ -92,7 +92,7 @@ export type Sample = { readonly labels: Readonly<Record<string, string>>; readon
 type Reading = number | readonly Sample[];
 
 /** How the values of several HTTP threads become one. */
-export type Merge = 'sum' | 'max' | 'min' | 'average';
+export type Merge = 'sum' | 'max' | 'average';
 
 /** A metric that is read when Prometheus asks. Names of counters, and only they, end in `_total`. */
 export type Gauge = {

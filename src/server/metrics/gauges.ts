@@ -8,7 +8,7 @@ import type { Gauges, Sample } from '../../lib/metrics/registry.ts';
 import type { BodyRoom } from '../body-room.ts';
 import type { ServerContext } from '../context.ts';
 import { bookGauges } from './book-gauges.ts';
-import { addProcessGauges, addThreadMetrics } from './node-metrics.ts';
+import { addProcessGauges, addThreadGauges } from './node-metrics.ts';
 
 /** `room`: for large bodies. `arriving`: for those that are not complete. */
 type BodyRooms = { readonly room: BodyRoom; readonly arriving: BodyRoom };
@@ -17,7 +17,7 @@ export function addGauges(context: ServerContext, bodies: BodyRooms): void {
   const { gateway, metrics, threads } = context;
   if (threads.isFirst) addProcessGauges(metrics, gateway.clock);
   if (threads.isFirst) metrics.addGauges(bookGauges(context));
-  addThreadMetrics(metrics, gateway.clock);
+  addThreadGauges(metrics);
   metrics.addGauges({ ...ownGauges(context, bodies), ...poolGauges(context) });
   metrics.addGauges(sharedGauges(context), 'max');
 }
