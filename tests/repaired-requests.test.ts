@@ -1049,6 +1049,13 @@ test('a call without result gets one that says so, and a result without its call
   ]);
 });
 
+test('a call that runs on beside the conversation stays without a result, for OpenAI', () => {
+  const running = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}', async: true };
+  const custom = { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'x', async: true };
+  const input = [user, running, custom, user];
+  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
+});
+
 test('two results for one call become one', () => {
   assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
     user,

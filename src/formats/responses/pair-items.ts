@@ -1,5 +1,6 @@
 // Completes calls and results on the straight path. OpenAI refuses a call without a result and a
-// result without its call. It takes results late and in pieces.
+// result without its call. It takes results late and in pieces, and waits for those of `async` calls
+// (developers.openai.com/api/docs/guides/async-tool-calling, read 2026-11-30).
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { asUser, missingResult, type ResultShape } from '../adapting/paired-results.ts';
@@ -10,7 +11,7 @@ export function completeCalls(items: readonly unknown[]): readonly unknown[] {
     if (!isObject(item)) return [item];
     const callId = String(item.call_id);
     if (lost.has(index)) return [asUser(item, callId, { shape: shapeOf(item.type) })];
-    if (!unanswered.has(index)) return [item];
+    if (!unanswered.has(index) || item.async === true) return [item];
     return [item, missingResult(callId, shapeOf(`${String(item.type)}_output`))];
   });
 }
