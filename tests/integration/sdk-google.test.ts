@@ -535,6 +535,21 @@ test('a prompt that is blocked before it runs is free, whole and streamed', asyn
   }
 });
 
+test('an answer that Google would continue ends where it is, whole and streamed', async () => {
+  const candidate = { content: { parts: [{ text: 'Once' }], role: 'model' }, index: 0 };
+  const data = {
+    candidates: [{ ...candidate, finishReason: 'CONTINUATION', continuationToken: 'more' }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 3 },
+  };
+  gateway.upstream.on(path('generateContent'), answerJson(data));
+  gateway.upstream.on(path('streamGenerateContent'), answerSse([{ data }]));
+  const asked = { model: 'acme/gem', contents: 'Tell.' };
+  const whole = await live.models.generateContent(asked);
+  const chunks = await Array.fromAsync(await live.models.generateContentStream(asked));
+  for (const { text, candidates } of [whole, chunks.at(-1)!])
+    assert.deepEqual([text, candidates![0]!.finishReason], ['Once', 'CONTINUATION']);
+});
+
 async function newClient(options: KeyOptions): Promise<GoogleGenAI> {
   return clientOf((await gateway.makeKey(options)).key);
 }

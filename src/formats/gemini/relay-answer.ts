@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts';
 import { UnreadableAnswer, type AnswerContext, type RelayedAnswer } from '../format.ts';
 import { shownUsage } from '../shown-usage.ts';
 import { readAnswer } from './read-answer.ts';
-import { candidatesOf, meterChunk, noteSearches } from './relay-meter.ts';
+import { candidatesOf, meterChunk, noteSearches, withoutContinuation } from './relay-meter.ts';
 import { isBrokenOff } from './stop.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
@@ -28,7 +28,7 @@ export function relayAnswer(body: unknown, context: AnswerContext): RelayedAnswe
   const meter = new OutputMeter();
   meterChunk(meter, answer);
   const counted = countUsage(reported, { ...context, outputBytes: meter.bytes });
-  const { usageMetadata, ...rest } = answer;
+  const { usageMetadata, ...rest } = withoutContinuation(answer);
   return {
     body: {
       ...rest,

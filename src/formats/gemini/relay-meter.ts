@@ -1,6 +1,7 @@
 // Counts what passes on the straight path, in a whole answer or a chunk: output, stop reasons, searches.
 import type { OutputMeter } from '../../canonical/output-bytes.ts';
 import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
+import { editFields, editItems } from '../edit-json.ts';
 
 /** Adds the output of all candidates. */
 export function meterChunk(meter: OutputMeter, chunk: JsonObject): void {
@@ -26,6 +27,19 @@ function meterPart(meter: OutputMeter, part: JsonObject): void {
 
 export function candidatesOf({ candidates }: JsonObject): JsonObject[] {
   return objectsOf(candidates);
+}
+
+/**
+ * Leaves out what Google's SDKs would send back at once to have the answer continued: it names state at
+ * Google, so the request would be refused (npm `@google/genai` 3.3).
+ */
+export function withoutContinuation(chunk: JsonObject): JsonObject {
+  return editFields(chunk, {
+    candidates: editItems(
+      chunk['candidates'],
+      ({ continuationToken: _, ...candidate }) => candidate,
+    ),
+  });
 }
 
 export function partsOf({ content }: JsonObject): JsonObject[] {

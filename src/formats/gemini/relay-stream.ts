@@ -11,7 +11,14 @@ import { shownUsage } from '../shown-usage.ts';
 import { invalidOutput, unreadableEvent } from '../stream-progress.ts';
 import { unfinished, readStreamFailure, writeError } from './errors.ts';
 import { frame } from './frame.ts';
-import { candidatesOf, meterChunk, notePages, noteSearches, partsOf } from './relay-meter.ts';
+import {
+  candidatesOf,
+  meterChunk,
+  notePages,
+  noteSearches,
+  partsOf,
+  withoutContinuation,
+} from './relay-meter.ts';
 import { readStop } from './stop.ts';
 import { hasToolInput, readUsage, writeUsage } from './usage.ts';
 import { emptyPart, writeChunk } from './write-answer.ts';
@@ -38,7 +45,7 @@ class ChunkRelay extends AnswerStream {
     if (!isObject(chunk)) return this.breakOff(unreadableEvent(data));
     this.#read(chunk);
     // The last chunk alone tells the usage: what is charged.
-    const { usageMetadata: _early, ...rest } = chunk;
+    const { usageMetadata: _early, ...rest } = withoutContinuation(chunk);
     const relayed = { ...rest, modelVersion: this.context.model };
     const isLast = candidatesOf(chunk).some(({ finishReason }) => finishReason);
     if (!isLast && !this.#isOver) return frame(relayed);
