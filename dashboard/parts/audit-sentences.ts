@@ -90,7 +90,6 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
   'user.passkey-remove': (_after, { name }) => `removed the passkey ${text(name)}`,
   'user.passkey-rename': (after, before) =>
     `renamed the passkey ${text(before['name'])} to ${text(after['name'])}`,
-  'user.passkeys-remove': 'removed all passkeys of {it}',
   'user.link-provider': ({ provider }) => `linked a sign-in by ${text(provider)}`,
   'session.end': 'ended one of their sessions',
   'session.end-others': 'ended all their other sessions',

@@ -3,23 +3,15 @@ import type { KeyScope } from '../terms/key-scope.ts';
 import type { Mode } from '../terms/mode.ts';
 import { loadCatalog } from '../domain/catalog/load-catalog.ts';
 import type { Config } from '../config/schema.ts';
-import { listKeyOwners, readKeyOwners } from '../domain/keys/key-owners.ts';
-import { findKey, keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
+import { listKeyOwners } from '../domain/keys/key-owners.ts';
+import { keyStateOf, listKeys, type KeyListing } from '../domain/keys/list-keys.ts';
 import type { KeyControls } from '../domain/keys/manage-keys.ts';
 import type { Micros } from '../lib/money.ts';
-import {
-  assignKey,
-  bodyDaysProblem,
-  changeKey,
-  createKey,
-  noSuchKey,
-  rotateKey,
-} from '../management/changes/keys.ts';
+import { bodyDaysProblem, changeKey, createKey, rotateKey } from '../management/changes/keys.ts';
 import { requireAccount } from '../management/changes/accounts.ts';
-import { findMember } from './budgets.ts';
 import { type Installation, resolveModelIds } from './installation.ts';
 import { CommandFailed, dollars, requireChange, tableOf, type Output } from './output.ts';
-import { none, orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
+import { orNull, requestLimitsOf, type OrNone, type RequestLimitOptions } from './parse.ts';
 import { systemClock } from '../lib/clock.ts';
 
 type LimitOptions = RequestLimitOptions & {
@@ -34,14 +26,13 @@ type LimitOptions = RequestLimitOptions & {
 };
 
 export async function createKeyCommand(
-  { config, database, changes, secrets }: Installation,
-  options: LimitOptions & { account: string; mode: Mode; owner?: OrNone<string> },
+  { config, changes, secrets }: Installation,
+  options: LimitOptions & { account: string; mode: Mode },
 ): Promise<Output> {
-  const { account: accountId, mode, owner = none } = options;
+  const { account: accountId, mode } = options;
   const { id, key } = await createKey(changes, secrets[0], {
     accountId,
     mode,
-    ownerId: owner === none ? undefined : await findMember(database.read, accountId, owner),
     ...controlsOf(config, options),
   });
   return [{ id, key }, `${key}\n\nThe key is shown only once. Its id is ${id}.`];
@@ -82,23 +73,6 @@ export async function updateKeyCommand(
   const controls = controlsOf(config, options);
   const key = await changeKey(changes, { keyId }, { action: 'update', controls });
   return [key, `Key ${keyId} was changed. Running gateways apply the change within seconds.`];
-}
-
-/** `owner`: a member's id or e-mail address. */
-export async function assignKeyCommand(
-  { database, changes }: Installation,
-  keyId: string,
-  { owner }: { readonly owner: OrNone<string> },
-): Promise<Output> {
-  const key = await findKey(database.read, { keyId });
-  if (!key) throw noSuchKey();
-  const { account_id: accountId } = key;
-  const userId = owner === none ? null : await findMember(database.read, accountId, owner);
-  const assigned = await assignKey(changes, { keyId, userId });
-  return [
-    { ...assigned, owner: (await readKeyOwners(database.read, [keyId])).get(keyId) ?? null },
-    `Key ${keyId} belongs to ${owner === none ? 'nobody' : owner}. Running gateways apply the change within seconds.`,
-  ];
 }
 
 export async function rotateKeyCommand(

@@ -152,20 +152,6 @@ export function parseFactor(text: string): number {
 
 export const parseFactorOrNone = orNone(parseFactor);
 
-export function parseRatio(text: string): number {
-  const ratio = text.trim() === '' ? NaN : Number(text);
-  if (ratio >= 0 && ratio <= 1) return ratio;
-  throw new InvalidArgumentError('It must be a number from 0 to 1.');
-}
-
-export const parseAddress = orNone((text) => text);
-
-/** Parses a member's id or e-mail address, or "none". */
-export const parseMember = orNone((text) => {
-  if (text.trim() !== '') return text.trim();
-  throw new InvalidArgumentError('It must be a user id, an e-mail address or "none".');
-});
-
 function readUsd(text: string): Micros {
   const amount = readMillionths(text);
   if (amount === null)

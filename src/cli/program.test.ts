@@ -23,7 +23,6 @@ test('the contract names the command of a call, and only these commands have no 
     'backup',
     'openapi',
     'users first-run-link',
-    'users remove-passkeys',
     'secret status',
     'secret rotate',
     'secret retire',

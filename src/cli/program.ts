@@ -12,7 +12,6 @@ import { prepareWorker } from '../domain/ledger/sqlite/worker-runner.ts';
 import type { Needs } from './installation.ts';
 import { CommandFailed, failureJson, type JsonOption, type Output, printOutput } from './output.ts';
 import {
-  parseAddress,
   parseAddressRanges,
   parseCount,
   parseDay,
@@ -20,10 +19,8 @@ import {
   parseExpiry,
   parseFactor,
   parseFactorOrNone,
-  parseMember,
   parseModelList,
   parseOverlap,
-  parseRatio,
   parseName,
   parseKeyScopes,
   parseScopes,
@@ -69,9 +66,7 @@ function isForPeople(error: unknown): error is Error {
 // Each command's code is loaded when it runs. Loading all of it would slow every command by tenths
 // of a second.
 const accountsCommands = () => import('./accounts.ts');
-const telemetryCommands = () => import('./account-telemetry.ts');
 const keysCommands = () => import('./keys.ts');
-const budgetsCommands = () => import('./budgets.ts');
 const adminKeysCommands = () => import('./admin-keys.ts');
 const usersCommands = () => import('./users.ts');
 const modelsCommands = () => import('./models.ts');
@@ -105,7 +100,6 @@ export function buildProgram(): Command {
   addRequestsCommands(program);
   addAccountsCommands(program);
   addKeysCommands(program);
-  addBudgetsCommands(program);
   addAdminKeysCommands(program);
   addUsersCommands(program);
   addSecretCommands(program);
@@ -205,12 +199,6 @@ function addAccountsCommands(program: Command): void {
   add(accounts, 'purge', 'erase the stored answers of an account', '<account>').action(
     run(accountsCommands, 'purgeAccountCommand'),
   );
-  add(accounts, 'telemetry', "show or change an account's export of its own traces", '<account>')
-    .option('--endpoint <address>', 'address of OTLP over HTTP; "none" for no export', parseAddress)
-    .option('--headers-file <file>', 'JSON file with all headers of each export')
-    .option('--sampling <ratio>', 'share of requests, from 0 to 1', parseRatio)
-    .option('--no-content', 'export no prompts and answers; only an owner can switch them on')
-    .action(run(telemetryCommands, 'accountTelemetryCommand'));
   adjustment(add(accounts, 'credit', 'add to the balance of an account')).action(
     run(accountsCommands, 'adjustAccountCommand', 'credit'),
   );
@@ -224,11 +212,6 @@ function addKeysCommands(program: Command): void {
   limits(add(keys, 'create', 'create a key; it is shown only once'))
     .requiredOption('--account <id>', 'the account that the key belongs to')
     .addOption(new Option('--mode <mode>', 'live or test').choices(modes).makeOptionMandatory())
-    .option(
-      '--owner <member>',
-      'user id or e-mail address of the member in whose budget it counts; default: nobody',
-      parseMember,
-    )
     .action(run(keysCommands, 'createKeyCommand'));
   add(keys, 'list', 'all keys')
     .option('--account <id>', 'only the keys of this account')
@@ -236,13 +219,6 @@ function addKeysCommands(program: Command): void {
   limits(add(keys, 'update', "change a key's limits", '<key id>')).action(
     run(keysCommands, 'updateKeyCommand'),
   );
-  add(keys, 'assign', 'give a key to a member, in whose budget it counts', '<key id>')
-    .requiredOption(
-      '--owner <member>',
-      'user id or e-mail address of a member; "none" for nobody',
-      parseMember,
-    )
-    .action(run(keysCommands, 'assignKeyCommand'));
   add(keys, 'rotate', 'give a key a new text; it is shown only once', '<key id>')
     .option(
       '--overlap <hours>',
@@ -259,27 +235,6 @@ function addKeysCommands(program: Command): void {
   );
   add(keys, 'revoke', 'revoke a key for good', '<key id>').action(
     run(keysCommands, 'switchKeyCommand', 'revoke'),
-  );
-}
-
-function addBudgetsCommands(program: Command): void {
-  const budgets = program
-    .command('budgets')
-    .description('the most that all keys of a member may spend');
-  const ofMember = (command: Command) =>
-    json(command).argument('<account>').argument('<member>', 'user id or e-mail address');
-  add(
-    budgets,
-    'list',
-    'the budgets of an account, and what live keys have spent',
-    '<account>',
-  ).action(run(budgetsCommands, 'listBudgetsCommand'));
-  ofMember(budgets.command('set').description('set or change the budget of a member'))
-    .option('--daily-usd <amount>', 'most spend in a UTC day; "none" for no limit', parseUsdCap)
-    .option('--monthly-usd <amount>', 'most spend in a UTC month; "none" for no limit', parseUsdCap)
-    .action(run(budgetsCommands, 'setBudgetCommand'));
-  ofMember(budgets.command('remove').description('remove the budget of a member')).action(
-    run(budgetsCommands, 'removeBudgetCommand'),
   );
 }
 
@@ -323,9 +278,6 @@ function addUsersCommands(program: Command): void {
   add(users, 'reset-password', 'create a one-time link to choose a new password', '<e-mail>')
     .option('--remove-second-factor', 'also all passkeys: for a user who lost the devices')
     .action(run(usersCommands, 'resetPasswordCommand'));
-  add(users, 'remove-passkeys', 'remove all passkeys of a user', '<e-mail>').action(
-    run(usersCommands, 'removePasskeysCommand'),
-  );
   add(users, 'first-run-link', 'create a one-time link for the first user').action(
     run(usersCommands, 'firstRunLinkCommand'),
   );

@@ -7,11 +7,7 @@ import { passkeyMail, secondFactorMail } from '../domain/users/messages.ts';
 import { listUsers, readEmail } from '../domain/users/user-records.ts';
 import { createAccount } from '../management/changes/accounts.ts';
 import { inviteMember } from '../management/changes/members.ts';
-import {
-  createFirstRunLink,
-  createResetLink,
-  removePasskeys,
-} from '../management/changes/users.ts';
+import { createFirstRunLink, createResetLink } from '../management/changes/users.ts';
 import type { Installation } from './installation.ts';
 import { CommandFailed, tableOf, type Output } from './output.ts';
 
@@ -62,23 +58,6 @@ export async function resetPasswordCommand(
     await mailIfPossible(config, { to: email, ...passkeyMail({ kind: 'removed-all' }) });
   const link = linkTo(config, `/reset-password?token=${token}`);
   return [{ email, link }, `Give this link to ${email}. It works once, within 24 hours:\n${link}`];
-}
-
-export async function removePasskeysCommand(
-  { config, changes }: Installation,
-  address: string,
-): Promise<Output> {
-  checkAddress(address);
-  const { user, count } = await removePasskeys(changes, { email: address });
-  const { email } = user;
-  if (count > 0)
-    await mailIfPossible(config, { to: email, ...passkeyMail({ kind: 'removed-all' }) });
-  return [
-    { email, removed: count },
-    count === 0
-      ? `${email} has no passkeys.`
-      : `Removed ${count === 1 ? 'one passkey' : `${count} passkeys`} of ${email}. Sessions continue; "tollgate users reset-password" makes a link that ends them.`,
-  ];
 }
 
 export async function firstRunLinkCommand({ config, changes }: Installation): Promise<Output> {

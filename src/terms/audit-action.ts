@@ -42,7 +42,6 @@ type Actions = {
     | 'passkey-add'
     | 'passkey-remove'
     | 'passkey-rename'
-    | 'passkeys-remove'
     | 'link-provider';
   readonly session: 'end' | 'end-others';
   readonly secret: 'rotate' | 'retire';

@@ -529,7 +529,6 @@ const withoutEntry = [
   'report',
   'accounts list',
   'keys list',
-  'budgets list',
   'admin-keys list',
   'users list',
   'secret status',
@@ -559,17 +558,10 @@ const commands: Readonly<
   'accounts update': async ({ account }) => [account, '--frozen', 'yes'],
   'accounts update --forgive-losses': async () => [(await withLoss()).account],
   'accounts purge': async ({ account }) => [account],
-  'accounts telemetry': async ({ account }) => [account, '--endpoint', telemetry.endpoint],
   'accounts credit': async ({ account }) => [account, '--usd', '5'],
   'accounts debit': async ({ account }) => [account, '--usd', '5'],
   'keys create': async ({ account }) => ['--account', account, '--mode', 'live'],
   'keys update': async ({ key }) => [key, '--rpm', '5'],
-  'keys assign': async ({ key, user }) => [key, '--owner', user],
-  'budgets set': async ({ account, email }) => [account, email, '--daily-usd', '5'],
-  'budgets remove': async ({ account, user }) => {
-    await gateway.program.cli('budgets', 'set', account, user, '--daily-usd', '5');
-    return [account, user];
-  },
   'keys rotate': async ({ key }) => [key, '--overlap', '1'],
   'keys disable': async ({ key }) => [key],
   'keys enable': async ({ key }) => {
@@ -592,7 +584,6 @@ const commands: Readonly<
     await removeUsers();
     return [];
   },
-  'users remove-passkeys': async () => [(await withPasskey()).by.email],
   'users reset-password': async () => [
     (await withSecondFactor()).by.email,
     '--remove-second-factor',

@@ -215,8 +215,6 @@ test('a budget ends the open invitations of its user, however it is set', async 
       admin.ok('PATCH', `/accounts/${owner.account}/members/${userId}/budget`, {
         body: { daily_micros: 0, monthly_micros: null },
       }),
-    'command line': (userId) =>
-      gateway.program.cli('budgets', 'set', owner.account, userId, '--monthly-usd', '0'),
   };
   for (const [way, give] of Object.entries(ways)) {
     const inviter = await signIn(gateway, { account: owner.account, role: 'admin' });

@@ -11,6 +11,7 @@ import { usualTuning } from '../../src/config/tuning.ts';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { micros } from '../../src/lib/money.ts';
+import { adminOf } from '../support/admin.ts';
 import { wholeAnswer } from '../support/answers.ts';
 import { after, before, test, testOn } from '../support/both-stores.ts';
 import { endpoint } from '../support/endpoints.ts';
@@ -277,7 +278,8 @@ testOn(
   async () => {
     gateway.answer(chat, content);
     const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
-    await gateway.program.cli('accounts', 'telemetry', account, '--endpoint', customer.url);
+    const admin = await adminOf(gateway);
+    await admin.ok('PATCH', `/accounts/${account}/telemetry`, { body: { endpoint: customer.url } });
     // Threads notice the new address in their own time, and then send in their own time.
     const rounds: Reply[][] = [];
     await until(async () => {

@@ -62,7 +62,7 @@ export async function readLiteLlm(
   for (const row of memberships.filter(({ budget_id: id }) => id !== null))
     draft.loses(
       `budget of ${text(row['user_id'])} in team ${text(row['team_id'])}`,
-      'set it when they have accepted: tollgate budgets set',
+      'set it when they have accepted, in the dashboard',
     );
   if (source.database) {
     draft.loses('master key', 'make an admin key: tollgate admin-keys create');

@@ -4,7 +4,7 @@ import { noSuch } from '../../canonical/errors.ts';
 import type { Database } from '../../db/database.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
 import { createFirstRunLink as firstRunLink } from '../../domain/users/first-run.ts';
-import { removePasskeys as removeAll } from '../../domain/users/passkeys/records.ts';
+import { removePasskeys } from '../../domain/users/passkeys/records.ts';
 import { createResetLink as resetLink } from '../../domain/users/password-reset.ts';
 import { findUser, removeSecondFactor, type UserRecord } from '../../domain/users/user-records.ts';
 
@@ -29,7 +29,7 @@ export function createResetLink(
   return changes.commit(async (database) => {
     const user = await requireUser(database, who);
     if (withoutSecondFactor) await removeSecondFactor(database.write, user.id);
-    const passkeysRemoved = withoutSecondFactor ? await removeAll(database.write, user.id) : 0;
+    const passkeysRemoved = withoutSecondFactor ? await removePasskeys(database.write, user.id) : 0;
     const token = await resetLink(database.write, { user, mailed: false }, changes.clock.nowMs());
     const removed = { second_factor: false, passkeys_removed: passkeysRemoved };
     const after = { email: user.email, ...(withoutSecondFactor && removed) };
@@ -37,20 +37,6 @@ export function createResetLink(
       result: { user, token, passkeysRemoved },
       change: { action: 'user.reset-link', subject: user.id, after },
     };
-  });
-}
-
-/** Removes all passkeys of a user. Throws ApiError 404. */
-export function removePasskeys(
-  changes: AuditedChanges,
-  who: Who,
-): Promise<{ readonly user: UserRecord; readonly count: number }> {
-  return changes.commit(async (database) => {
-    const user = await requireUser(database, who);
-    const count = await removeAll(database.write, user.id);
-    const about = { action: 'user.passkeys-remove', subject: user.id } as const;
-    const change = count === 0 ? null : { ...about, before: { count }, after: { count: 0 } };
-    return { result: { user, count }, change };
   });
 }
 

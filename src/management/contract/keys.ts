@@ -236,7 +236,6 @@ export const keysEndpoints = {
   }),
   'PATCH /admin/v1/keys/:key/owner': endpoint({
     scope: 'keys:write',
-    commands: ['keys assign'],
     summary: 'Give an API key to a member',
     note: 'null: it belongs to nobody, and counts in no budget. Otherwise it counts in its new owner’s budget at once, with what it has spent.',
     body: KeyOwner,

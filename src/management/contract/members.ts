@@ -76,7 +76,6 @@ export const membersEndpoints = {
   'GET /accounts/:account/budgets': endpoint({
     access: 'viewer',
     scope: 'users:read',
-    commands: ['budgets list'],
     summary: 'List the budgets of members',
     note: 'With what their live keys have spent. A budget stays when its user leaves, because the keys stay. With an admin key in the order of the users’ ids.',
     list: Budget,
@@ -91,7 +90,6 @@ export const membersEndpoints = {
   }),
   'PATCH /admin/v1/accounts/:account/members/:user/budget': endpoint({
     scope: 'users:write',
-    commands: ['budgets set', 'budgets remove'],
     summary: 'Set or remove the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately. A field that is left out stays as it is; null clears it, and a budget without fields is removed.',
     body: Budgets,

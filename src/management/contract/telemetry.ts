@@ -30,7 +30,6 @@ export const telemetryEndpoints = {
   'GET /accounts/:account/telemetry': endpoint({
     access: 'admin',
     scope: 'accounts:read',
-    commands: ['accounts telemetry'],
     summary: 'Get the export of traces of an account',
     output: AccountTelemetry,
   }),
@@ -44,7 +43,6 @@ export const telemetryEndpoints = {
   }),
   'PATCH /admin/v1/accounts/:account/telemetry': endpoint({
     scope: 'accounts:write',
-    commands: ['accounts telemetry'],
     summary: 'Change the export of traces of an account',
     note: 'A field that is left out stays as it is. Another address or other headers switch `include_content` off, which only an owner of the account can switch on.',
     body: Type.Object({
