@@ -3,10 +3,10 @@
 // it. The same job gives the same bytes. The image library is loaded with the first picture and has
 // its own threads. A limited number of pictures are drawn at once; the others wait and hold only
 // their inputs.
+import { createHash } from 'node:crypto';
 import type { Sharp } from 'sharp';
 import type { ImageFormat, ImageMode, PixelSize } from '../../terms/image-model.ts';
 import type { ImageBytes } from '../../lib/image.ts';
-import { makeBackground } from './background.ts';
 import { inTurn } from './drawing-slots.ts';
 import { refuse } from './failures.ts';
 import type { Room } from './text-layer.ts';
@@ -48,12 +48,11 @@ async function loadSharp() {
   return sharp;
 }
 
-/** The variation changes the colours, not the words. */
+/** Its colour follows from the prompt and the variation. */
 async function background({ width, height, prompt, variation }: Drawing): Promise<Sharp> {
   const sharp = await loadSharp();
-  const { pixels, side } = makeBackground(variation === 0 ? prompt : `${variation} ${prompt}`);
-  const raw = { width: side, height: side, channels: 3 } as const;
-  return sharp(pixels, { raw }).resize(width, height, { kernel: 'cubic', fit: 'fill' });
+  const [r, g, b] = createHash('sha256').update(`${variation} ${prompt}`).digest();
+  return sharp({ create: { width, height, channels: 3, background: { r, g, b } } });
 }
 
 async function inputBase({ width, height, inputs }: Drawing): Promise<Sharp> {
@@ -124,16 +123,11 @@ async function tileLayers({ width, height, inputs }: Drawing): Promise<Layer[]> 
   return layers;
 }
 
-/** Returns the grid with the most nearly square tiles; on a tie, the one with more columns. */
+/** Returns the grid with about square tiles. */
 function gridOf(count: number, room: Room): { readonly columns: number; readonly rows: number } {
-  let best = { columns: 1, rows: count };
-  const sideOf = ({ columns, rows }: typeof best) =>
-    Math.min(room.width / columns, room.height / rows);
-  for (let rows = count; rows >= 1; rows--) {
-    const grid = { columns: Math.ceil(count / rows), rows };
-    if (sideOf(grid) >= sideOf(best)) best = grid;
-  }
-  return best;
+  const wide = Math.round(Math.sqrt((count * room.width) / room.height));
+  const columns = Math.min(count, Math.max(1, wide));
+  return { columns, rows: Math.ceil(count / columns) };
 }
 
 /** The prompt, and a label in the corner, so that nobody takes the picture for a real model's. */

@@ -31,8 +31,7 @@ export function writeTextLayer(prompt: string, room: Room): TextLayer | null {
   const smallest = Math.max(1, Math.floor(Math.min(room.width, room.height) / 400));
   for (let scale = largest; scale > smallest; scale--) {
     const block = layOutText(cut, dotsWithin(room, scale).width);
-    if (block.height <= dotsWithin(room, scale).height && !breaksWords(cut, block))
-      return paint(block, scale);
+    if (block.height <= dotsWithin(room, scale).height) return paint(block, scale);
   }
   const dots = dotsWithin(room, smallest);
   if (dots.width < 20 || dots.height < 9) return null;
@@ -44,12 +43,6 @@ function dotsWithin(room: Room, scale: number): Room {
     width: Math.floor(room.width / scale) - 2 * paddingDots,
     height: Math.floor(room.height / scale) - 2 * paddingDots,
   };
-}
-
-/** Returns true when lines break inside words; smaller letters are then easier to read. */
-function breaksWords(text: string, { lines }: TextBlock): boolean {
-  const longest = Math.max(...text.split(/\s/).map((word) => word.length));
-  return lines.length > 1 && longest > Math.max(...lines.map((line) => line.length));
 }
 
 function paint(block: TextBlock, scale: number): TextLayer {
