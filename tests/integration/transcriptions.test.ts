@@ -228,6 +228,21 @@ describe('a model billed by the minute', () => {
     assert.deepEqual(reply.json()['languages'], languages);
   });
 
+  test('has the settings of a detection of voices, as OpenAI’s SDKs write them', async () => {
+    const fields = {
+      'chunking_strategy[type]': 'server_vad',
+      'chunking_strategy[prefix_padding_ms]': '300',
+      'chunking_strategy[silence_duration_ms]': '200',
+      'chunking_strategy[threshold]': '0.5',
+    };
+    const { asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
+    assert.deepEqual(formOf(asked[0]!.text), {
+      model: 'first-host',
+      response_format: 'json',
+      ...fields,
+    });
+  });
+
   test('costs the seconds of a host that counts their parts, and tokens beside them', async () => {
     const usage = { seconds: 3.2, input_tokens: 83, output_tokens: 30, cost: 0.0005 };
     upstream.on(openAiPath, answerJson({ text, usage }));

@@ -32,7 +32,13 @@ export const TranscriptionRequestSchema = Type.Object({
     Type.Array(Type.Enum(['segment', 'word']), { description: 'For `verbose_json`.' }),
   ),
   include: Type.Optional(Type.Array(Type.String(), { description: '`logprobs`' })),
-  chunking_strategy: optionalText('`auto`, or the settings of a detection of voices.'),
+  chunking_strategy: optionalText(
+    '`auto`, or the settings of a detection of voices in the next four.',
+  ),
+  'chunking_strategy[type]': optionalText('`server_vad`'),
+  'chunking_strategy[prefix_padding_ms]': optionalText('Audio before a voice that is kept.'),
+  'chunking_strategy[silence_duration_ms]': optionalText('Silence that ends a part.'),
+  'chunking_strategy[threshold]': optionalText('From 0 to 1: how loud a voice is.'),
   known_speaker_names: texts('Names of speakers.'),
   known_speaker_references: texts('Their voices, as data URLs.'),
 });

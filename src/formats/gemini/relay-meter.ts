@@ -37,7 +37,7 @@ export function withoutContinuation(chunk: JsonObject): JsonObject {
   return editFields(chunk, {
     candidates: editItems(
       chunk['candidates'],
-      ({ continuationToken: _, ...candidate }) => candidate,
+      ({ continuationToken: _token, ...candidate }) => candidate,
     ),
   });
 }
