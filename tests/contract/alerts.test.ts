@@ -1,16 +1,22 @@
 // The outbox and its endpoints on both stores: who gets which event, once, whatever runs beside.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import type { Channels } from '../../src/domain/alerts/channels.ts';
+import { Deliverer } from '../../src/domain/alerts/deliverer.ts';
 import { type EndpointOrder, newEndpoint, readTarget } from '../../src/domain/alerts/endpoints.ts';
 import { type NewEvent, removeOldEvents, writeEvent } from '../../src/domain/alerts/outbox.ts';
 import type { Database } from '../../src/db/database.ts';
+import type { Logger } from '../../src/lib/log.ts';
 import { createSecret } from '../../src/lib/secrets.ts';
 import { addAccount } from '../support/ledger/test-ledger.ts';
 import { rowOf, rowsOf } from '../support/rows.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { untilNoticed } from '../support/until.ts';
 import { onEachStore, type StoreKind } from './stores.ts';
 
 const secrets = [createSecret('a secret of the tests')] as const;
 const dayMs = 86_400_000;
+const noLog = { warn() {}, error() {} } as unknown as Logger;
 const payment = (account: string, onceKey: string | null = null): NewEvent => ({
   type: 'payment.received',
   data: { account_id: account, payment_id: 'pi_1', amount_micros: 1 },
@@ -93,6 +99,39 @@ onEachStore((store) => {
     await assert.rejects(undone);
     for (const table of ['events', 'event_deliveries'] as const)
       assert.deepEqual(await rowsOf(database, table), []);
+  });
+
+  test('slow endpoints with many events to come hold up no other owner', async (t) => {
+    const { database, add } = await open(t, store);
+    await addAccount(database, 'three', []);
+    const isSlow = (account: string | null) => account === 'one' || account === 'two';
+    const told: string[] = [];
+    const running = new Set<() => void>();
+    const stop = new AbortController();
+    const send: Channels['send'] = async ({ id, account_id: account }) => {
+      told.push(id);
+      if (isSlow(account) && !stop.signal.aborted)
+        await new Promise<void>((resolve) => running.add(resolve));
+      return { kind: 'sent' };
+    };
+    const clock = new TestClock(1_000);
+    const channels = { send } as Channels;
+    const deliverer = new Deliverer({ database, secrets, channels, log: noLog, clock });
+    for (let endpoint = 0; endpoint < 40; endpoint += 1) await add(endpoint % 2 ? 'one' : 'two');
+    for (let event = 0; event < 20; event += 1)
+      await writeEvent(database.write, payment(event % 2 ? 'one' : 'two'), event);
+    deliverer.start();
+    await untilNoticed(clock, () => running.size === 32);
+    const [third, operators] = [await add('three'), await add(null)];
+    await writeEvent(database.write, payment('three'), 900);
+    await untilNoticed(clock, () => told.includes(operators));
+    assert.ok(!told.includes(third), 'it waits for the end of an attempt');
+    const [end] = running;
+    end!();
+    await untilNoticed(clock, () => told.includes(third));
+    stop.abort();
+    for (const endOne of running) endOne();
+    await deliverer.close();
   });
 
   test('events of more than 60 days are removed with their deliveries, others stay', async (t) => {

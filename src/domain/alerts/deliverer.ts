@@ -1,14 +1,15 @@
 // Sends what waits in the outbox, in one thread of each process. A gateway takes a delivery by moving
 // its next attempt to the end of a lease. So one gateway tries at a time, and what a killed one had
 // taken is tried again by any other: as often as it must be, always under the event's id. An endpoint
-// gets one event at a time, so that a slow one holds up nobody else.
+// gets one event at a time, and owners have their turns, so that slow endpoints hold up nobody else.
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { CancelTimer, Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import type { AlertType } from '../../terms/alert-events.ts';
 import type { Channels, Sent, StoredEvent } from './channels.ts';
-import { type EndpointRow, readTarget } from './endpoints.ts';
+import { type EndpointRow, type Owner, readTarget } from './endpoints.ts';
 
 type DelivererOptions = {
   readonly database: Database;
@@ -21,9 +22,10 @@ type DelivererOptions = {
 const lookEveryMs = 1_000;
 /** Longer than an attempt. */
 const leaseMs = 60_000;
+/** To endpoints of accounts. Those of operators, which are few, never wait. */
 const sendingMax = 32;
 const logEveryMs = 60_000;
-const rowsMax = 200;
+const endpointsMax = 1_000;
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 /** Waits after the first failed attempt, the second, …; after the last, an event is given up. */
@@ -49,7 +51,7 @@ export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #stop = new AbortController();
   /** By endpoint. */
-  readonly #sending = new Map<string, Promise<void>>();
+  readonly #sending = new Map<string, { readonly owner: Owner; readonly ended: Promise<void> }>();
   #filling: Promise<void> | null = null;
   #isAskedAgain = false;
   #loggedMs = -Infinity;
@@ -76,7 +78,7 @@ export class Deliverer {
     this.#stopTimer?.();
     this.#stop.abort();
     await this.#filling;
-    await Promise.all(this.#sending.values());
+    await Promise.all(Array.from(this.#sending.values(), ({ ended }) => ended));
   }
 
   async #fill(): Promise<void> {
@@ -95,15 +97,16 @@ export class Deliverer {
   }
 
   #begin(taken: Taken): void {
-    const sending = this.#deliver(taken)
+    const { id, account_id: owner } = taken.endpoint;
+    const ended = this.#deliver(taken)
       .catch((err: unknown) =>
         this.#options.log.error({ err, event: taken.event.id }, 'an event cannot be delivered'),
       )
       .finally(() => {
-        this.#sending.delete(taken.endpoint.id);
+        this.#sending.delete(id);
         this.wake();
       });
-    this.#sending.set(taken.endpoint.id, sending);
+    this.#sending.set(id, { owner, ended });
   }
 
   /** Takes a due delivery of each endpoint that gets none now, as far as no other gateway has it. */
@@ -111,26 +114,35 @@ export class Deliverer {
     const { database, clock } = this.#options;
     const nowMs = clock.nowMs();
     const busy = [...this.#sending.keys()];
+    const isDue = sql<boolean>`(next_at_ms <= ${nowMs} or next_at_ms > ${nowMs + longestWaitMs})`;
     const rows = await database.read
-      .selectFrom('event_deliveries as delivery')
-      .innerJoin('alert_endpoints as endpoint', 'endpoint.id', 'endpoint_id')
+      .selectFrom('alert_endpoints as endpoint')
+      .innerJoin('event_deliveries as delivery', (join) =>
+        join.on('delivery.id', '=', (eb) =>
+          eb
+            .selectFrom('event_deliveries')
+            .select('event_deliveries.id')
+            .whereRef('endpoint_id', '=', 'endpoint.id')
+            .where('next_at_ms', 'is not', null)
+            .where(isDue)
+            .orderBy('next_at_ms')
+            .orderBy('event_deliveries.id')
+            .limit(1),
+        ),
+      )
       .innerJoin('events as event', 'event.id', 'event_id')
       .selectAll('endpoint')
       .select(['delivery.id as delivery_id', 'attempts', 'next_at_ms', 'event_id', 'type', 'data'])
       .select('event.created_at_ms as happened_at_ms')
-      .where('next_at_ms', 'is not', null)
-      .where((eb) =>
-        eb.or([eb('next_at_ms', '<=', nowMs), eb('next_at_ms', '>', nowMs + longestWaitMs)]),
-      )
       .where('disabled_at_ms', 'is', null)
       .$if(busy.length > 0, (query) => query.where('endpoint.id', 'not in', busy))
+      .orderBy(sql`endpoint.account_id is not null`)
       .orderBy('next_at_ms')
       .orderBy('delivery.id')
-      .limit(rowsMax)
+      .limit(endpointsMax)
       .execute();
-    const first = new Map(rows.toReversed().map((row) => [row.id, row]));
     const taken: Taken[] = [];
-    for (const row of [...first.values()].slice(0, sendingMax - busy.length)) {
+    for (const row of this.#inTurn(rows)) {
       const leaseUntilMs = nowMs + leaseMs;
       const { numUpdatedRows } = await database.write
         .updateTable('event_deliveries')
@@ -144,6 +156,27 @@ export class Deliverer {
       taken.push({ id, attempts, leaseUntilMs, endpoint: row, event });
     }
     return taken;
+  }
+
+  /**
+   * Returns those of operators, and then those of the accounts with the fewest attempts, as many as there is
+   * room for.
+   */
+  #inTurn<Row extends Pick<EndpointRow, 'account_id'>>(rows: readonly Row[]): readonly Row[] {
+    const attempts = new Map<string, number>();
+    const turnOf = (owner: Owner) => {
+      if (owner === null) return 0;
+      const turn = (attempts.get(owner) ?? 0) + 1;
+      attempts.set(owner, turn);
+      return turn;
+    };
+    const running = Array.from(this.#sending.values(), ({ owner }) => turnOf(owner));
+    let room = sendingMax - running.filter((turn) => turn > 0).length;
+    return rows
+      .map((row) => ({ row, turn: turnOf(row.account_id) }))
+      .toSorted((one, other) => one.turn - other.turn)
+      .filter(({ turn }) => turn === 0 || room-- > 0)
+      .map(({ row }) => row);
   }
 
   async #deliver(taken: Taken): Promise<void> {
