@@ -52,7 +52,7 @@ const Provider = closed({
       minLength: 1,
       writeOnly: true,
       description:
-        "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}`: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable. Clouds also take other credentials ([clouds.md](clouds.md)), and `ambient`: that of the machine.",
+        "The operator's key at the provider. `none`: no authentication header. `${VARIABLE}` in the file: from the environment; if that is unset, the provider is off. Default for a known provider: its usual variable. Clouds also take other credentials ([clouds.md](clouds.md)), and `ambient`: that of the machine.",
     }),
     region: Type.String({
       pattern: '^[a-z]{2,}(?:-[a-z0-9]+)*$',

@@ -181,6 +181,7 @@ test('wrong settings are refused with field and remedy, and nothing is saved', a
     [{ path: ['models', 'x', 'routes'], value: [{ provider: 'nobody', model: 'm' }] }, /nobody/],
     [{ path: ['providers', 'saved', 'kind'], value: 'telepathy' }, /kind/],
     [{ path: ['providers', 'saved'] }, /provider/],
+    [{ path: ['providers', 'saved', 'api_key'], value: '${HOME}' }, /no environment variables/],
     [
       { path: ['providers', 'second'], value: { credential_of: 'savde', api_key: credential } },
       /providers\.second\.credential_of.*"savde"/,
@@ -536,6 +537,9 @@ test('trying a provider says what works, in its own words, and what it cost', as
     { id: 'up', model: 'sold', is_sold: true, context_tokens: 8_192, prices: null },
   ]);
   assert.equal(tested.cost_micros, 2_000);
+  const unsold = { provider: 'saved', changes: [{ path: ['models', 'sold'] }] };
+  const listed = await admin.ok<Tested>('POST', '/settings/test-provider', { body: unsold });
+  assert.equal(listed.cost_micros, 0, 'no answer was asked for');
   gateway.upstream.on('/saved/v1/models', answerStatus(401));
   const refused = await attempt();
   assert.equal(refused.steps[0]!.works, false);

@@ -49,7 +49,14 @@ export async function draftSettings(
 ): Promise<Draft> {
   const before = (await readSettings(database.read, secrets))!;
   if (version !== undefined && version !== before.version) throw overtaken(before.version);
-  for (const { path } of changes) checkSection(path);
+  for (const { path, value } of changes) {
+    checkSection(path);
+    if (path[0] === 'providers' && /\$\{\w+\}/.test(JSON.stringify(value) ?? ''))
+      throw invalidRequest(
+        formatPath(path),
+        'Saved settings read no environment variables. Enter the value itself, or set the field in the configuration file.',
+      );
+  }
   const { locked } = await settings.state();
   for (const { path, value } of changes) {
     const lock = value === undefined ? undefined : locked.find((one) => overlap(one.path, path));

@@ -99,7 +99,8 @@ export const settingsHandlers: Handlers<typeof settingsEndpoints> = {
           prices,
         };
       }),
-      cost_micros: price ? usages.reduce((sum, usage) => sum + cost(usage), 0) : null,
+      cost_micros:
+        price || usages.length === 0 ? usages.reduce((sum, usage) => sum + cost(usage), 0) : null,
     };
   },
 };
