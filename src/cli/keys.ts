@@ -85,7 +85,7 @@ export async function rotateKeyCommand(
   const rest =
     overlapMs === 0
       ? 'The key before no longer works.'
-      : `The key before works for ${overlap} hours more.`;
+      : `The key before works for ${overlap === 1 ? 'one hour' : `${overlap} hours`} more.`;
   return [{ id, key }, `${key}\n\nThe key is shown only once. ${rest}`];
 }
 

@@ -100,6 +100,7 @@ test('an operator adds a provider, tries it before saving, sells a model and swi
     await press(model, 'Sell');
     await confirmIdentity(page, password);
     await model.waitFor({ state: 'detached' });
+    await own.getByRole('button', { name: 'Edit up' }).waitFor();
     assert.equal((await ok(ask(key))).costMicros, 2_005);
     const { settings } = await jsonOf<{ settings: { models: { up: object } } }>(
       operator.get('/operator/settings/saved'),

@@ -4,6 +4,7 @@ import { IconDatabase } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Mode } from '../../api/account.ts';
 import type { Output, Query } from '../../api/client.ts';
+import { useServiceName } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { missText } from '../../parts/cache-miss.ts';
 import { DataTable, type Column } from '../../parts/data-table.tsx';
@@ -59,6 +60,7 @@ export function PromptCaches({ mode, range }: Props) {
 }
 
 function CacheFigures({ mode, range, by }: Props & { readonly by: By }) {
+  const service = useServiceName();
   const query = useApi(path, { query: { mode, ...range, by } }, { keepPrevious: true });
   return (
     <QueryView query={query} skeleton={<Skeleton h={180} />}>
@@ -72,8 +74,8 @@ function CacheFigures({ mode, range, by }: Props & { readonly by: By }) {
           {total.requests > 0 && (
             <Text size="sm">
               {shareText(total.read_tokens / Math.max(total.input_tokens, 1))} of the input was read
-              from caches, which saved <Money short micros={total.saved_micros} />: Tollgate’s marks{' '}
-              <Money short micros={total.saved_by_marks_micros} />, staying on one route{' '}
+              from caches, which saved <Money short micros={total.saved_micros} />: marks of{' '}
+              {service} <Money short micros={total.saved_by_marks_micros} />, staying on one route{' '}
               <Money short micros={total.saved_by_affinity_micros} />.
             </Text>
           )}

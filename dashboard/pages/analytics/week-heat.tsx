@@ -3,7 +3,7 @@ import { Skeleton } from '@mantine/core';
 import type { Mode } from '../../api/account.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usdText } from '../../parts/money-text.ts';
-import { countText } from '../../parts/number-text.ts';
+import { countedText } from '../../parts/number-text.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { RequestsLink } from '../../parts/requests-link.tsx';
 import type { DayRange } from '../../parts/utc-days.ts';
@@ -44,7 +44,7 @@ export function WeekHeat({ mode, range }: { readonly mode: Mode; readonly range:
                     {hours.map((hour) => {
                       const place = day * 24 + hour;
                       const count = requests[place]!;
-                      const text = `${weekHourText(place)}: ${countText(count)} requests, ${usdText(costs[place]!)}`;
+                      const text = `${weekHourText(place)}: ${countedText(count, 'request')}, ${usdText(costs[place]!)}`;
                       return (
                         <td key={hour} title={text}>
                           {count > 0 && (

@@ -11,6 +11,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { useServiceName } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ExpiryField } from '../../parts/expiry-field.tsx';
 import { AddressesField, LimitFields } from '../../parts/limit-fields.tsx';
@@ -29,6 +30,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
   const defaults = useApi('GET /accounts/:account/key-defaults', {}).data;
   const limit = (value: number | null | undefined) =>
     value === undefined ? '' : value === null ? 'No limit' : `${countText(value)} (default)`;
+  const service = useServiceName();
   const { dailyCap, monthlyCap } = form.values;
   return (
     <Fieldset variant="unstyled" disabled={readOnly} p={0} m={0}>
@@ -81,7 +83,7 @@ export function KeyFields({ form, readOnly = false }: Props) {
         <AddressesField {...form.getInputProps('addresses')} disabled={readOnly} />
         <Switch
           label="Mark prompts for caching"
-          description="Tollgate marks conversations with Claude, so that earlier turns cost a tenth. Marks that this key sends itself always count."
+          description={`${service} marks conversations with Claude, so that earlier turns cost a tenth. Marks that this key sends itself always count.`}
           disabled={readOnly}
           {...form.getInputProps('cacheMarks', { type: 'checkbox' })}
         />

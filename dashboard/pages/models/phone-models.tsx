@@ -21,7 +21,7 @@ export function PhoneModels({ models, onOpen, checkbox }: Props) {
         <li key={model.id} className={classes.model}>
           {checkbox(model)}
           <UnstyledButton className={classes.name} onClick={() => onOpen(model.id)}>
-            <Text span display="block" fw={500} truncate>
+            <Text span display="block" fw={500} style={{ overflowWrap: 'anywhere' }}>
               {model.name} {!model.is_live && <NotLive />} <EndBadge model={model} />{' '}
               <PriceBadge multiplierPpm={model.multiplier_ppm} />
             </Text>

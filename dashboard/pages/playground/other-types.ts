@@ -2,7 +2,7 @@
 import type { OtherModel } from '../../../src/management/contract/models.ts';
 import type { Json } from '../../api/chat-formats/types.ts';
 import { voiceOf } from '../../parts/model-text.ts';
-import { countText } from '../../parts/number-text.ts';
+import { countedText, countText } from '../../parts/number-text.ts';
 import { byLikeness, textsOf } from './likeness.ts';
 
 type Field = {
@@ -101,7 +101,7 @@ export const otherTypes: Readonly<Record<OtherModel['type'], OtherType>> = {
       const documents = textsOf(text(values, 'documents'));
       return {
         title: text(values, 'query'),
-        note: `${countText(results.length)} documents`,
+        note: countedText(results.length, 'document'),
         table: {
           name: 'Ranking',
           heads: ['Document', 'Relevance'],

@@ -8,6 +8,7 @@ import { newIdempotencyId } from '../../../parts/idempotency-id.ts';
 import { AppLink } from '../../../parts/link.tsx';
 import { microsFromText } from '../../../parts/money-text.ts';
 import { showSuccess } from '../../../parts/notify.ts';
+import { countedText } from '../../../parts/number-text.ts';
 import { QueryView } from '../../../parts/query-view.tsx';
 import { SubmitForm } from '../../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../../parts/use-form-submit.ts';
@@ -74,7 +75,7 @@ function ProviderForm({ saved }: { readonly saved: Saved }) {
         label="Provider"
         data={saved.known_providers.map(({ name, models }) => ({
           value: name,
-          label: models > 0 ? `${name} (${models} models)` : name,
+          label: models > 0 ? `${name} (${countedText(models, 'model')})` : name,
         }))}
         allowDeselect={false}
         searchable

@@ -1,6 +1,7 @@
 // Chooses the provider to add: a known one, or one with a name of the operator's own.
 import { Autocomplete, Button, Modal, Stack } from '@mantine/core';
 import { useState, type FormEvent } from 'react';
+import { countedText } from '../../../parts/number-text.ts';
 import type { Saved } from '../saved/use-saved.ts';
 
 type Props = {
@@ -43,7 +44,7 @@ function ChooseForm({ known, taken, onChoose }: Omit<Props, 'opened'>) {
           styles={{ options: { maxHeight: 220, overflowY: 'auto' } }}
           data={known.map((one) => one.name).filter((one) => !taken.includes(one))}
           renderOption={({ option: { value } }) =>
-            models.get(value) ? `${value}: ${models.get(value)} models` : value
+            models.get(value) ? `${value}: ${countedText(models.get(value)!, 'model')}` : value
           }
           value={name}
           onChange={setName}

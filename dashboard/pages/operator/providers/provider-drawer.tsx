@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { ApiError } from '../../../api/api-error.ts';
 import type { Output } from '../../../api/client.ts';
 import { DetailDrawer } from '../../../parts/detail-drawer.tsx';
+import { countedText } from '../../../parts/number-text.ts';
 import { EntryActions } from '../saved/entry-actions.tsx';
 import { EntryForm } from '../saved/entry-form.tsx';
 import type { Change } from '../saved/schema.ts';
@@ -70,7 +71,9 @@ function ProviderPanel({
         {provider?.is_on ? <Badge color="green">On</Badge> : <Badge color="gray">Off</Badge>}
         <Text size="sm" c="dimmed">
           {known?.kind ?? provider?.kind}
-          {known && known.models > 0 && `, serves ${known.models} models of the catalogue`}
+          {known &&
+            known.models > 0 &&
+            `, serves ${countedText(known.models, 'model')} of the catalogue`}
         </Text>
       </Group>
       <EntryForm
@@ -92,6 +95,7 @@ function ProviderPanel({
         {(form) => (
           <ProviderTest
             {...form}
+            catalogue={parts.catalogue}
             changes={() => withKey(form.changes())}
             provider={name}
             onSell={provider?.is_on ? setSold : null}

@@ -17,19 +17,21 @@ import { useChange } from '../../../api/use-api.ts';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { Money } from '../../../parts/money.tsx';
 import type { FormParts } from '../saved/entry-form.tsx';
+import type { Parts } from '../saved/use-saved.ts';
 
 type Tested = Output<'POST /operator/settings/test-provider'>;
 export type ListedModel = Tested['models'][number];
 
 const stepNames = { models: 'List of models', answer: 'One answer', stream: 'A stream' } as const;
 
-type Props = FormParts & {
-  readonly provider: string;
-  /** Null: it must be saved first. */
-  readonly onSell: ((model: ListedModel) => void) | null;
-};
+type Props = FormParts &
+  Pick<Parts, 'catalogue'> & {
+    readonly provider: string;
+    /** Null: it must be saved first. */
+    readonly onSell: ((model: ListedModel) => void) | null;
+  };
 
-export function ProviderTest({ provider, changes, showError, onSell }: Props) {
+export function ProviderTest({ provider, catalogue, changes, showError, onSell }: Props) {
   const test = useChange('POST /operator/settings/test-provider');
   const [tested, setTested] = useState<Tested | null>(null);
   const [model, setModel] = useState<string | null>(null);
@@ -73,7 +75,11 @@ export function ProviderTest({ provider, changes, showError, onSell }: Props) {
       </Text>
       <div role="status">{tested && <Steps tested={tested} />}</div>
       {tested && tested.models.length > 0 && (
-        <Listed provider={provider} models={tested.models} onSell={onSell} />
+        <Listed
+          provider={provider}
+          models={tested.models.map((listed) => asSoldNow(listed, provider, catalogue))}
+          onSell={onSell}
+        />
       )}
     </Stack>
   );
@@ -119,6 +125,18 @@ function Mark({ works }: { readonly works: boolean | null }) {
       <Icon size={14} aria-hidden />
     </ThemeIcon>
   );
+}
+
+/** The test is older than what was sold or changed since. */
+function asSoldNow(
+  listed: ListedModel,
+  provider: string,
+  { data }: Parts['catalogue'],
+): ListedModel {
+  const sold = data.find(({ routes }) =>
+    routes.some((route) => route.provider === provider && route.models.includes(listed.id)),
+  );
+  return { ...listed, model: sold?.id ?? listed.model, is_sold: sold !== undefined };
 }
 
 type ListedProps = Pick<Props, 'provider' | 'onSell'> & { readonly models: readonly ListedModel[] };

@@ -77,7 +77,7 @@ export function Versions() {
             onClick={() =>
               confirm({
                 title: `Restore version ${version}?`,
-                text: `Everything that was saved after it is undone, as a new version. The ${newest - version} versions after it stay in this list.`,
+                text: 'Everything that was saved after it is undone, as a new version. The versions after it stay in this list.',
                 action: 'Restore',
                 run: () => goTo(version),
               })
