@@ -88,8 +88,6 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
   'user.backup-codes': 'made new backup codes',
   'user.passkey-add': ({ name }) => `added the passkey ${text(name)}`,
   'user.passkey-remove': (_after, { name }) => `removed the passkey ${text(name)}`,
-  'user.passkey-rename': (after, before) =>
-    `renamed the passkey ${text(before['name'])} to ${text(after['name'])}`,
   'user.link-provider': ({ provider }) => `linked a sign-in by ${text(provider)}`,
   'session.end': 'ended one of their sessions',
   'session.end-others': 'ended all their other sessions',

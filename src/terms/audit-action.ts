@@ -41,7 +41,6 @@ type Actions = {
     | 'backup-codes'
     | 'passkey-add'
     | 'passkey-remove'
-    | 'passkey-rename'
     | 'link-provider';
   readonly session: 'end' | 'end-others';
   readonly secret: 'rotate' | 'retire';

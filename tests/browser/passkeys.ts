@@ -86,7 +86,7 @@ async function signOut(page: Page): Promise<void> {
   await heading(page, 'Sign in').waitFor();
 }
 
-test('a passkey is added, signs in without password and code, is renamed, and works no more once removed', async () => {
+test('a passkey is added, signs in without password and code, and works no more once removed', async () => {
   const user = await signIn(gateway, {
     passwordHash,
     name: 'Ada Lovelace',
@@ -127,11 +127,7 @@ test('a passkey is added, signs in without password and code, is renamed, and wo
     await rowOf(page, 'Work laptop').waitFor();
     assert.equal(await rowOf(page, 'Work laptop').getByText('Never').count(), 0);
 
-    await button(page, 'Rename Work laptop').click();
-    await fillIn(page, { Name: 'Old laptop' });
-    await button(page, 'Rename').click();
-    await rowOf(page, 'Old laptop').waitFor();
-    await button(page, 'Remove Old laptop').click();
+    await button(page, 'Remove Work laptop').click();
     await checkAccessibility(page);
     await takePicture(page, 'passkey-remove');
     await fillIn(page, { 'Your password': password, Code: code! });

@@ -483,9 +483,6 @@ test('an owner exports traces, sees whether they arrive, and includes prompts af
       await button(page, 'Start export').click();
       await confirmIdentity(page, password);
       await page.getByText('Kept if empty: authorization').waitFor();
-      await button(page, 'Send a test span').click();
-      await page.getByText('The receiver took it.').waitFor();
-      assert.equal(receiver.upstream.requests[0]!.headers['authorization'], 'Bearer one');
       const include = page.getByRole('switch', { name: 'Include prompts and answers' });
       await include.click();
       await button(page, 'Include them').click();

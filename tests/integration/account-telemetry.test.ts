@@ -14,7 +14,7 @@ import {
 import { endpointOf, startTwoRoutes } from '../support/two-routes.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
 import { until, untilNoticed } from '../support/until.ts';
-import { answerJson, answerStatus } from '../support/upstream.ts';
+import { answerStatus } from '../support/upstream.ts';
 import { ok } from '../support/http.ts';
 import { rowsOf, setRows } from '../support/rows.ts';
 import { columnOf } from '../support/column-of.ts';
@@ -343,21 +343,6 @@ test('a change drops what waits, so nothing goes where it was not meant to go', 
   });
   assert.equal(dropped, 4);
   assert.deepEqual(mine.receiver.upstream.requests, []);
-});
-
-test('a test span says whether the receiver takes it', async () => {
-  const mine = await customer();
-  const path = `/accounts/${mine.account}/telemetry`;
-  const sendTest = async () => (await mine.owner.post(`${path}/test`)).json();
-  assert.deepEqual(await sendTest(), { problem: null });
-  assert.deepEqual(columnOf(mine.receiver.spans(), 'name'), ['tollgate test']);
-  mine.receiver.upstream.on('/v1/traces', answerStatus(401));
-  assert.deepEqual(await sendTest(), { problem: 'it answers with status 401' });
-  const partialSuccess = { rejectedSpans: '1', errorMessage: 'no' };
-  mine.receiver.upstream.on('/v1/traces', answerJson({ partialSuccess }));
-  assert.deepEqual(await sendTest(), { problem: 'it rejected the span' });
-  await set(mine.owner, { endpoint: null });
-  assert.deepEqual(await sendTest(), { problem: 'no address is set' });
 });
 
 test('the admin API and the settings page show the same', async () => {

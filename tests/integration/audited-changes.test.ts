@@ -284,7 +284,6 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /auth/passkey/start': null,
   'POST /auth/passkey': null,
   'POST /profile/passkeys/start': null,
-  'POST /accounts/:account/telemetry/test': null,
   'PATCH /accounts/:account/telemetry': sending(byOwner, telemetry),
   'POST /auth/sign-up': sending(byNobody, { name: 'New', email: newcomer(), password }),
   'POST /auth/first-run': async () => {
@@ -322,7 +321,6 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /profile/second-factor/disable': withSecondFactor,
   'POST /profile/second-factor/backup-codes': withSecondFactor,
   'POST /profile/passkeys': withDevice,
-  'PATCH /profile/passkeys/:passkey': sending(withPasskey, { name: 'Another' }),
   'POST /profile/passkeys/:passkey/remove': sending(withPasskey, { password }),
   'PATCH /accounts/:account/settings': sending(byOwner, {
     name: 'Another',

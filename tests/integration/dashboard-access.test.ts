@@ -238,7 +238,6 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'POST /keys/:key/enable',
     'POST /keys/:key/revoke',
     'POST /keys/:key/rotate',
-    'POST /telemetry/test',
   ],
   owner: [
     'DELETE /alert-endpoints/:endpoint',

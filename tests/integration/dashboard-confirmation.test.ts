@@ -77,11 +77,11 @@ const unconfirmed: Readonly<Record<string, string>> = {
       /operator/accounts/:account/alert-endpoints/:endpoint /accounts/:account/own-keys/:ownKey
       /accounts/:account/auto-top-up/card`,
   'It changes names, figures or what is stored, and gives nobody a way in.': `
-    PATCH /profile /profile/passkeys/:passkey /accounts/:account/settings
+    PATCH /profile /accounts/:account/settings
       /accounts/:account/low-balance /accounts/:account/alert-endpoints/:endpoint
       /accounts/:account/own-keys/:ownKey /operator/accounts/:account/alert-endpoints/:endpoint
       /operator/accounts/:account /operator/accounts/:account/model-prices
-    POST /device-logins/find /accounts/:account/auto-top-up/card /accounts/:account/telemetry/test
+    POST /device-logins/find /accounts/:account/auto-top-up/card
       /accounts/:account/alert-endpoints/:endpoint/test
       /accounts/:account/alert-deliveries/:delivery/again
       /operator/accounts/:account/alert-endpoints/:endpoint/test

@@ -26,9 +26,7 @@ export function PasskeySetup({ hasSecondFactor, onClose }: Props) {
   if (options)
     return (
       <PasskeyNameForm
-        text="Your device asks for your fingerprint, face or screen lock next."
         name={deviceName(navigator.userAgent)}
-        action="Create passkey"
         onClose={onClose}
         send={async (name) =>
           add.mutateAsync({ body: { name, credential: await createPasskey(options) } })
@@ -47,22 +45,20 @@ export function PasskeySetup({ hasSecondFactor, onClose }: Props) {
 }
 
 type NameProps = {
-  readonly text?: string;
   readonly name: string;
-  readonly action: string;
   readonly send: (name: string) => Promise<unknown>;
   readonly onClose: () => void;
 };
 
-export function PasskeyNameForm({ text, name, action, send, onClose }: NameProps) {
+function PasskeyNameForm({ name, send, onClose }: NameProps) {
   const form = useForm({
     initialValues: { name },
     validate: { name: (given) => (given.trim() === '' ? 'Enter a name.' : null) },
   });
   const sending = useFormSubmit(form, (values) => send(values.name.trim()), { name: 'name' });
   return (
-    <SubmitForm sending={sending} submit={action} onClose={onClose}>
-      {text !== undefined && <Text>{text}</Text>}
+    <SubmitForm sending={sending} submit="Create passkey" onClose={onClose}>
+      <Text>Your device asks for your fingerprint, face or screen lock next.</Text>
       <TextInput
         label="Name"
         description="To recognise it in your list"

@@ -1,4 +1,4 @@
-// The user's passkeys: add, rename, remove.
+// The user's passkeys: add, remove.
 import { Badge, Button, Group, Modal, Text, VisuallyHidden } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -12,13 +12,11 @@ import { showSuccess } from '../../parts/notify.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { passkeyObstacle } from '../../parts/passkeys.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
-import { PasskeyNameForm, PasskeySetup } from './passkey-setup.tsx';
+import { PasskeySetup } from './passkey-setup.tsx';
 import { ConfirmationForm } from '../../parts/password-forms.tsx';
 
 type Passkey = Output<'GET /profile/passkeys'>['data'][number];
-type Dialog =
-  | { readonly kind: 'add' }
-  | { readonly kind: 'rename' | 'remove'; readonly passkey: Passkey };
+type Dialog = { readonly kind: 'add' } | { readonly kind: 'remove'; readonly passkey: Passkey };
 
 export function PasskeysPanel() {
   const { features } = useSession();
@@ -64,9 +62,6 @@ export function PasskeysPanel() {
       <Modal opened={dialog?.kind === 'add'} onClose={close} title="Add a passkey">
         <PasskeySetup hasSecondFactor={hasSecondFactor} onClose={close} />
       </Modal>
-      <Modal opened={dialog?.kind === 'rename'} onClose={close} title="Rename the passkey">
-        {dialog?.kind === 'rename' && <Rename passkey={dialog.passkey} onClose={close} />}
-      </Modal>
       <Modal
         opened={dialog?.kind === 'remove'}
         onClose={close}
@@ -107,13 +102,6 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
         <Group gap={4} justify="flex-end" wrap="nowrap">
           <Button
             variant="subtle"
-            size="compact-sm"
-            onClick={() => open({ kind: 'rename', passkey })}
-          >
-            Rename<VisuallyHidden> {passkey.name}</VisuallyHidden>
-          </Button>
-          <Button
-            variant="subtle"
             color="red"
             size="compact-sm"
             onClick={() => open({ kind: 'remove', passkey })}
@@ -127,21 +115,6 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
 }
 
 type DialogProps = { readonly passkey: Passkey; readonly onClose: () => void };
-
-function Rename({ passkey, onClose }: DialogProps) {
-  const rename = useChange('PATCH /profile/passkeys/:passkey', {
-    invalidates: ['GET /profile/passkeys'],
-    onSuccess: onClose,
-  });
-  return (
-    <PasskeyNameForm
-      name={passkey.name}
-      action="Rename"
-      onClose={onClose}
-      send={(name) => rename.mutateAsync({ params: { passkey: passkey.id }, body: { name } })}
-    />
-  );
-}
 
 function Remove({
   passkey,

@@ -1,14 +1,5 @@
 // The export of the account's own traces: where they go, and what became of them.
-import {
-  Button,
-  Group,
-  NumberInput,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useIsAtLeast } from '../../api/account.ts';
 import type { Output } from '../../api/client.ts';
@@ -166,7 +157,6 @@ function Content({ telemetry: { include_content: isOn, endpoint } }: Props) {
 }
 
 function Results({ telemetry }: Props) {
-  const test = useChange('POST /accounts/:account/telemetry/test');
   return (
     <Stack gap="sm">
       <Group gap="xl">
@@ -181,24 +171,8 @@ function Results({ telemetry }: Props) {
           {telemetry.last_problem} (<TimeAgo at={telemetry.last_problem_at} />)
         </Fact>
       )}
-      <Group>
-        <Button
-          variant="default"
-          loading={test.isPending}
-          onClick={() => void test.mutateAsync({}).catch(showError)}
-        >
-          Send a test span
-        </Button>
-        <Text size="sm" role="status">
-          {test.data && outcomeText(test.data.problem)}
-        </Text>
-      </Group>
     </Stack>
   );
-}
-
-function outcomeText(problem: string | null): string {
-  return problem === null ? 'The receiver took it.' : `The receiver did not take it: ${problem}.`;
 }
 
 /** An empty field is a text. */

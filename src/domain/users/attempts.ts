@@ -16,8 +16,7 @@ export type Attempts = {
     | 'account-invitations'
     | 'sign-up'
     | 'password'
-    | 'device-code'
-    | 'telemetry-test';
+    | 'device-code';
   /** An e-mail address, with or without a user, or an id. */
   readonly of: string;
 };

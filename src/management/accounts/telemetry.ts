@@ -4,7 +4,6 @@ import { readResults } from '../../domain/telemetry/accounts/results.ts';
 import { readExportSettings } from '../../domain/telemetry/accounts/settings.ts';
 import { isAtLeast, requireProof } from '../access.ts';
 import { changeAccountTelemetry } from '../changes/account-telemetry.ts';
-import { requireAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { BodyOf } from '../contract/endpoint.ts';
 import type { AccountTelemetry, telemetryEndpoints } from '../contract/telemetry.ts';
@@ -25,14 +24,6 @@ export const telemetryHandlers: Handlers<typeof telemetryEndpoints> = {
     const { account: accountId } = params;
     await change({ context, changes }, { accountId, fields: body, isOwner: false });
     return readTelemetry(context, accountId);
-  },
-
-  'POST /accounts/:account/telemetry/test': async ({ context, params, session, request }) => {
-    const { account: accountId } = params;
-    await requireAccount(context.database.read, accountId);
-    if (session)
-      await context.users.attempts.take(request.ip, { kind: 'telemetry-test', of: accountId });
-    return { problem: await context.telemetry.accounts.sendTest(accountId) };
   },
 };
 

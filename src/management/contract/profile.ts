@@ -156,12 +156,6 @@ export const passkeysEndpoints = {
     body: Type.Object({ name: PasskeyName, credential: CreatedCredential }),
     output: closed({ id: Type.String() }),
   }),
-  'PATCH /profile/passkeys/:passkey': endpoint({
-    access: 'user',
-    summary: 'Rename a passkey',
-    body: Type.Object({ name: PasskeyName }),
-    output: Done,
-  }),
   'POST /profile/passkeys/:passkey/remove': endpoint({
     access: 'user',
     confirmed: true,

@@ -24,8 +24,6 @@ export const AccountTelemetry = closed({
 });
 export type AccountTelemetry = Output<typeof AccountTelemetry>;
 
-const TestOutcome = closed({ problem: orNull(Type.String(), 'null: the receiver took the span.') });
-
 export const telemetryEndpoints = {
   'GET /accounts/:account/telemetry': endpoint({
     access: 'admin',
@@ -52,11 +50,5 @@ export const telemetryEndpoints = {
       ),
     }),
     output: AccountTelemetry,
-  }),
-  'POST /accounts/:account/telemetry/test': endpoint({
-    access: 'admin',
-    scope: 'accounts:write',
-    summary: 'Send a test span of an account',
-    output: TestOutcome,
   }),
 };

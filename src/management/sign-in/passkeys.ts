@@ -11,7 +11,6 @@ import {
   listPasskeys,
   passkeysMax,
   removePasskey,
-  renamePasskey,
 } from '../../domain/users/passkeys/records.ts';
 import type { Handlers } from '../handlers.ts';
 import { passkeyBrowserOf } from './client.ts';
@@ -60,17 +59,6 @@ export const passkeysHandlers: Handlers<typeof passkeysEndpoints> = {
     });
     users.mailer?.sendLater({ to: email, ...passkeyMail({ kind: 'added', name }) });
     return { id };
-  },
-
-  'PATCH /profile/passkeys/:passkey': async ({ params, body, session: { userId }, changes }) => {
-    const id = params.passkey;
-    const name = checkName(body.name);
-    await changes.commit(async ({ write }) => {
-      const before = await renamePasskey(write, { userId, id }, name);
-      if (before === null) throw noSuchPasskey();
-      const fields = { before: { passkey: id, name: before }, after: { passkey: id, name } };
-      return { change: { action: 'user.passkey-rename', subject: userId, ...fields } };
-    });
   },
 
   'POST /profile/passkeys/:passkey/remove': async ({ context, params, session, changes }) => {

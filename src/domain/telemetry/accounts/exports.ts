@@ -19,8 +19,6 @@ import { readTarget, type ExportTarget } from './settings.ts';
 import { withCheckedClient } from '../../../lib/checked-client.ts';
 import type { OpenConnector } from '../../../lib/checked-connector.ts';
 import { tracesUrlOf } from './address.ts';
-import { newSpanId, newTraceId } from '../../../lib/trace-context.ts';
-import { writeTexts } from '../attributes.ts';
 
 /** Each batch has a connection of its own, so they are rarer than the operator's. */
 const sendEveryMs = 2_000;
@@ -65,21 +63,6 @@ export class AccountExports {
     this.#json.clear();
     writeSpans(this.#json, request, { audience: 'account', originMs });
     queue.add(this.#json.written(), spans);
-  }
-
-  /**
-   * Sends a span at once. Returns null when the receiver took it, or a clause that says what is wrong.
-   * The account must have an address.
-   */
-  async sendTest(accountId: string): Promise<string | null> {
-    const { database, secrets, clock } = this.#parts;
-    const target = await readTarget(database.read, secrets, accountId);
-    if (!target) return 'no address is set';
-    const { head, tail } = wrapping;
-    const span = Buffer.from(writeTestSpan(accountId, clock.nowMs()));
-    const posted = await this.#send(target, Buffer.concat([head, span, tail]));
-    if (posted.kind === 'taken' && posted.rejected > 0) return 'it rejected the span';
-    return posted.kind === 'taken' ? null : posted.problem;
   }
 
   /** Sends what waits, unless that takes long. */
@@ -174,14 +157,4 @@ export function accountSender({ hosts, openConnector, clock }: SenderOptions): A
       return posted ?? { kind: 'later', problem: 'it has no public address', waitMs: null };
     });
   };
-}
-
-/** Returns a JSON object. */
-function writeTestSpan(accountId: string, nowMs: number): string {
-  const nanos = `${nowMs}000000`;
-  const attributes = writeTexts({ 'tollgate.account.id': accountId, 'tollgate.test': 'true' });
-  return (
-    `{"traceId":"${newTraceId()}","spanId":"${newSpanId()}","flags":1,"name":"tollgate test","kind":1,` +
-    `"startTimeUnixNano":"${nanos}","endTimeUnixNano":"${nanos}","attributes":${attributes}}`
-  );
 }

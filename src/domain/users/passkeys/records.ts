@@ -85,24 +85,10 @@ export async function usePasskey(
   return used !== undefined;
 }
 
-type OwnPasskey = { readonly userId: string; readonly id: string };
-
-/** Returns the earlier name, or null when it is not one of the user's. */
-export async function renamePasskey(
-  transaction: Db,
-  { userId, id }: OwnPasskey,
-  name: string,
-): Promise<string | null> {
-  const own = (await listPasskeys(transaction, userId)).find((passkey) => passkey.id === id);
-  if (!own) return null;
-  await transaction.updateTable('user_passkeys').set({ name }).where('id', '=', id).execute();
-  return own.name;
-}
-
 /** Returns the name, or null when it is not one of the user's. */
 export async function removePasskey(
   transaction: Db,
-  { userId, id }: OwnPasskey,
+  { userId, id }: { readonly userId: string; readonly id: string },
 ): Promise<string | null> {
   const removed = await transaction
     .deleteFrom('user_passkeys')
