@@ -258,7 +258,6 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'PATCH /settings',
     'POST /alert-deliveries/:delivery/again',
     'POST /alert-endpoints',
-    'POST /alert-endpoints/:endpoint/secret',
     'POST /alert-endpoints/:endpoint/test',
     'POST /auto-top-up/card',
     'POST /own-keys',
