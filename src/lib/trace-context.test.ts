@@ -14,7 +14,7 @@ test('a trace keeps its id and its sampling, and every call gets a new parent id
     traceId,
     callerId: parentId,
     flags: '01',
-    state: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
+    state: 'rojo=00f067aa0ba902b7, congo=t61rcWkgMzE',
   });
   const calls = [traceHeaders(trace), traceHeaders(trace)];
   const parents = calls.map((headers) => {
@@ -57,18 +57,9 @@ test('a later version is read as far as it is known', () => {
   });
 });
 
-test('a tracestate that cannot be read is dropped, and the trace stays', () => {
-  const entries = (count: number) => Array.from({ length: count }, (_, index) => `k${index}=v`);
-  const dropped = ['', ' , ', 'novalue', 'A=b', 'a=b=c', 'a=', 'ü=1', 'a=ü', entries(33).join()];
-  for (const state of dropped)
-    assert.deepEqual(
-      readTraceContext(valid, state),
-      { traceId, callerId: parentId, flags: '01', state: null },
-      state,
-    );
-  assert.equal(readTraceContext(valid, entries(32).join(' , '))!.state, entries(32).join());
-  const long = ['a', 'b', 'c'].map((key) => `${key}=${'x'.repeat(253)}`);
-  assert.equal(readTraceContext(valid, long.join())!.state, `${long[0]},${long[1]}`);
+test('a tracestate that cannot be sent on is dropped, and the trace stays', () => {
+  for (const state of ['', ' ', 'a=\u0001', 'a=ü', 'x'.repeat(513)])
+    assert.equal(readTraceContext(valid, state)!.state, null, state);
 });
 
 test('whatever a client sends, a call carries a valid trace or none, and no other text', () => {
