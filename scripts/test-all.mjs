@@ -8,14 +8,25 @@ const node = setUp({ dev: true });
 const full = { TOLLGATE_TEST_VOLUME: 'full' };
 /** Among all groups, a random part of the mutations, the worst bodies and the reference's paths runs. */
 const partEnv = process.argv.length > 2 ? {} : { TOLLGATE_TEST_PART: 'true' };
-/** Each group's commands. The longest groups come first. */
+/**
+ * Each group's commands, the longest first and the shortest last, so that the last one does not run
+ * alone. `image`, `programs`, `guides` and `agents` mostly install or wait, so each has others beside it.
+ */
 const groups = {
   crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
+  // Builds and runs the container image. Needs Debian's packages, Python and root.
+  image: [test(['tests/volume/image/*.test.ts'])],
   // `npm test` runs `pages` only.
   browser: [test(['tests/browser/!(pages).test.ts'])],
+  faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
+  programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],
   // Two mutations run at a time.
   mutations: [test(['tests/volume/mutations.test.ts'], partEnv)],
-  faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
+  // `worst-bodies` leaves out the bodies that `npm test` has sent.
+  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
+  // `guides`, `agents`, `reference` and `chart` need Python, and install its packages; `guides` and `chart` also Go.
+  guides: [test(['tests/volume/guides/*.test.ts'])],
+  agents: [test(['tests/volume/agents/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.
   pgbouncer: [
     test(['tests/volume/pgbouncer/*.test.ts']),
@@ -29,18 +40,7 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres', TOLLGATE_TEST_PGBOUNCER: '4' },
     ),
   ],
-  // Builds and runs the container image. Needs Debian's packages, Python and root.
-  image: [test(['tests/volume/image/*.test.ts'])],
-  // `worst-bodies` leaves out the bodies that `npm test` has sent.
-  fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
-  programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],
-  package: [test(['tests/volume/package/*.test.ts'])],
-  // `reference`, `agents`, `guides` and `chart` need Python, and install its packages, the last two also Go.
   reference: [test(['tests/volume/reference/*.test.ts'], partEnv)],
-  memory: [test(['tests/volume/memory/*.test.ts'])],
-  // The previous version beside this one, and this one beside a next one.
-  upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
-  agents: [test(['tests/volume/agents/*.test.ts'])],
   // Builds a part of the OpenTelemetry collector with Go.
   telemetry: [test(['tests/volume/telemetry/*.test.ts'])],
   // Files that `npm test` runs only on SQLite, because the store is not their subject. Others of these
@@ -56,7 +56,10 @@ const groups = {
       { TOLLGATE_TEST_DATABASE: 'postgres' },
     ),
   ],
-  guides: [test(['tests/volume/guides/*.test.ts'])],
+  package: [test(['tests/volume/package/*.test.ts'])],
+  // The previous version beside this one, and this one beside a next one.
+  upgrades: [test(['tests/volume/upgrades/*.test.ts'])],
+  memory: [test(['tests/volume/memory/*.test.ts'])],
   // Needs Debian's package.
   prometheus: [test(['tests/volume/prometheus/*.test.ts'])],
   chart: [test(['tests/volume/chart/*.test.ts'])],

@@ -7,6 +7,7 @@ import type { Command, Reply } from '../../src/domain/ledger/commands.ts';
 import type { Expire } from '../../src/domain/ledger/core.ts';
 import type { Hooks } from '../support/file-hooks.ts';
 import { openTestDatabase, startMs } from '../support/ledger/test-ledger.ts';
+import { isChosen } from '../support/test-store.ts';
 import { ledgerPool } from '../../src/domain/ledger/postgres/ledger.ts';
 import { PostgresLease } from '../../src/domain/ledger/postgres/lease.ts';
 import { PostgresStore } from '../../src/domain/ledger/postgres/store.ts';
@@ -104,9 +105,10 @@ const postgres: StoreKind = {
 
 const stores: readonly StoreKind[] = [sqlite, postgres];
 
-/** Runs a suite on each store. */
+/** Runs a suite on each store; on PostgreSQL alone if TOLLGATE_TEST_DATABASE names it. */
 export function onEachStore(suite: (store: StoreKind) => void): void {
-  for (const store of stores) void describe(`on ${store.name}`, () => suite(store));
+  for (const store of stores.filter(({ dialect }) => isChosen(dialect)))
+    void describe(`on ${store.name}`, () => suite(store));
 }
 
 export async function run(database: Database, statement: string): Promise<void> {

@@ -1,8 +1,9 @@
 // `test`, `describe` and hooks that run a file's tests on both stores: first with gateways on
-// SQLite, then on PostgreSQL. Import them instead of `node:test`.
+// SQLite, then on PostgreSQL; on the latter alone if TOLLGATE_TEST_DATABASE names it. Import them instead
+// of `node:test`.
 import * as runner from 'node:test';
 import type { TestContext } from 'node:test';
-import { currentStore, useStore, type StoreName } from './test-store.ts';
+import { currentStore, isChosen, useStore, type StoreName } from './test-store.ts';
 
 type Body = (t: TestContext) => void | Promise<void>;
 type Hook = () => void | Promise<void>;
@@ -21,6 +22,7 @@ function replay(): void {
   const own = steps;
   steps = [];
   for (const [store, title] of stores) {
+    if (!isChosen(store)) continue;
     void runner.describe(title, () => {
       const usual = currentStore();
       runner.before(() => useStore(store));

@@ -2,8 +2,12 @@
 // test runs on either.
 export type StoreName = 'sqlite' | 'postgres';
 
-let current: StoreName =
+const usual: StoreName =
   process.env['TOLLGATE_TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
+let current = usual;
+
+/** False where the variable names the other store: tests of both stores then run on that one alone. */
+export const isChosen = (store: StoreName): boolean => usual === 'sqlite' || store === usual;
 
 export function currentStore(): StoreName {
   return current;
