@@ -460,7 +460,7 @@ async function assertAllOrNothing(change: () => Promise<Reply>, allowed: readonl
   await assertAudited(untouched);
 }
 
-async function assertAudited(untouched: ReadonlyMap<string, string>): Promise<void> {
+async function assertAudited(untouched: Awaited<ReturnType<typeof allRows>>): Promise<void> {
   const changed = changedTables(untouched, await allRows(gateway.database));
   assert.ok(changed.includes('audit_log') && changed.length > 1, changed.join());
 }

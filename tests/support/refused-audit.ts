@@ -46,42 +46,30 @@ const notCompared = (
 /** One statement for all tables: a statement for each takes longer than most changes. */
 const statements = new WeakMap<Database, Promise<string>>();
 
-/** Returns a statement that gives a row's table and its values as a text. */
+/** Returns a statement that gives each table's name and its rows as one text. */
 async function writeStatement({ read, url }: Database): Promise<string> {
   const tables = await read.introspection.getTables();
   const selects = tables
     .filter(({ name }) => !notCompared.includes(name))
     .map(({ name, columns }) => {
       const values = columns.map((column) => `quote("${column.name}")`).join(` || ',' || `);
-      return `select '${name}' as name, ${isPostgresUrl(url) ? `"${name}"::text` : values} as text from "${name}"`;
+      const row = isPostgresUrl(url) ? `"${name}"::text` : values;
+      return `select '${name}' as name, string_agg(${row}, ';' order by ${row}) as text from "${name}"`;
     });
   return selects.join(' union all ');
 }
 
+type Rows = ReadonlyMap<string, string | null>;
+
 /** Returns the rows of every table that a change could affect, by table name. */
-export async function allRows(database: Database): Promise<ReadonlyMap<string, string>> {
+export async function allRows(database: Database): Promise<Rows> {
   if (!statements.has(database)) statements.set(database, writeStatement(database));
-  const statement = sql.raw<{ name: string; text: string }>(await statements.get(database)!);
+  const statement = sql.raw<{ name: string; text: string | null }>(await statements.get(database)!);
   const { rows } = await statement.execute(database.read);
-  const byTable = Map.groupBy(rows, ({ name }) => name);
-  return new Map(
-    Array.from(byTable, ([name, found]) => {
-      return [
-        name,
-        found
-          .map(({ text }) => text)
-          .toSorted()
-          .join('\n'),
-      ];
-    }),
-  );
+  return new Map(rows.map(({ name, text }) => [name, text]));
 }
 
 /** Returns the names of the tables that differ. */
-export function changedTables(
-  before: ReadonlyMap<string, string>,
-  now: ReadonlyMap<string, string>,
-): string[] {
-  const names = new Set([...before.keys(), ...now.keys()]);
-  return [...names].filter((name) => now.get(name) !== before.get(name));
+export function changedTables(before: Rows, now: Rows): string[] {
+  return [...before.keys()].filter((name) => now.get(name) !== before.get(name));
 }
