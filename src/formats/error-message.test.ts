@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readErrorMessage, readVendorError } from './error-message.ts';
+import { readErrorMessage, readErrorStatus, readVendorError } from './error-message.ts';
 
 const bodies: [body: unknown, message: string | null][] = [
   [{ error: { message: 'a', code: 'x' } }, 'a'],
@@ -60,4 +60,41 @@ test('what an SDK acts on is read inside `error` and, where a host has none, bes
   for (const code of [429, '404', 'invalid_request_error'])
     assert.deepEqual(readVendorError({ error: { code } }), {}, 'a status or a type is no code');
   for (const none of [null, 'x', [], {}]) assert.deepEqual(readVendorError(none), {});
+});
+
+const statuses: readonly [error: object, status: number | null][] = [
+  [{ code: 429 }, 429],
+  [{ code: 400, type: 'server_error' }, 400],
+  [{ code: '429' }, 429],
+  [{ status_code: 1002 }, 429],
+  [{ type: 'authentication_error' }, 401],
+  [{ type: 'invalid_request_error', code: 'invalid_api_key' }, 401],
+  [{ type: 'billing_error' }, 402],
+  [{ code: 'insufficient_quota' }, 402],
+  [{ type: 'permission_error' }, 403],
+  [{ type: 'not_found_error' }, 404],
+  [{ type: 'request_too_large' }, 413],
+  [{ type: 'rate_limit_error' }, 429],
+  [{ code: 'rate_limit_exceeded', type: 'requests' }, 429],
+  [{ type: 'overloaded_error' }, 503],
+  [{ code: 'server_is_overloaded' }, 503],
+  [{ type: 'timeout_error' }, 504],
+  [{ type: 'invalid_request_error', code: null }, 400],
+  [{ type: 'invalid_request_error', code: 'context_length_exceeded' }, 400],
+  [{ type: 'data_inspection_failed' }, 400],
+  [{ code: 'invalid_prompt' }, 400],
+  [{ code: 'image_too_large' }, 400],
+  [{ code: 'image_file_not_found' }, 400],
+  [{ code: 'moderation_blocked' }, 400],
+  [{ code: 'misalignment_policy_violation' }, 400],
+  [{ code: 'server_error' }, null],
+  [{ type: 'api_error' }, null],
+  [{ code: 'data_residency_mismatch' }, null],
+  [{ code: '1113' }, null],
+  [{ message: 'invalid' }, null],
+];
+
+test('an error under a status of success has the status that its number or its words name', () => {
+  for (const [error, status] of statuses)
+    assert.equal(readErrorStatus(error), status, JSON.stringify(error));
 });

@@ -68,18 +68,38 @@ export function readVendorError(body: unknown): { readonly vendor?: VendorError 
 
 /**
  * Reads the HTTP status of an error that came with a status of success, such as a stream's: OpenRouter and
- * Perplexity send it in `code`, Groq in `status_code`. null: it has none.
+ * Perplexity send it in `code`, Groq in `status_code`; OpenAI and Anthropic only name the error. null: it has
+ * none.
  */
 export function readErrorStatus(error: unknown): number | null {
   if (!isObject(error)) return null;
-  const status = [error['status_code'], error['status'], error['code']].find(
+  const { code, type } = error;
+  const status = [error['status_code'], error['status'], code].find(
     (value) => typeof value === 'number',
   );
   if (status !== undefined && minimaxStatuses[status] !== undefined) return minimaxStatuses[status];
-  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
-    ? status
-    : null;
+  const isStatus = Number.isInteger(status) && status! >= 400 && status! <= 599;
+  return isStatus ? status! : (statusOfName(code) ?? statusOfName(type));
 }
+
+function statusOfName(name: unknown): number | null {
+  if (typeof name !== 'string') return null;
+  if (/^[45]\d\d$/.test(name)) return Number(name);
+  return namedStatuses.find(([, names]) => names.test(name))?.[0] ?? null;
+}
+
+/** The first that matches counts. `data_inspection_failed`: Alibaba's, for a forbidden text. */
+const namedStatuses: readonly (readonly [status: number, names: RegExp])[] = [
+  [401, /authentication|api_key/],
+  [402, /insufficient_quota|credit_balance|billing/],
+  [403, /permission/],
+  [413, /request_too_large/],
+  [429, /rate_limit|too_many_requests/],
+  [503, /overloaded|unavailable/],
+  [504, /timeout/],
+  [400, /invalid|context_length|policy|moderation|image|unsupported|bad_request|data_inspection/],
+  [404, /not_found/],
+];
 
 /** By MiniMax's codes (platform.minimax.io/docs/api-reference/errorcode, read 2026-11-30). */
 const minimaxStatuses: Readonly<Record<number, number>> = {

@@ -6,7 +6,8 @@ import Anthropic, { BadRequestError as AnthropicBadRequest } from '@anthropic-ai
 import OpenAI, { BadRequestError as OpenAiBadRequest } from 'openai';
 import { endpoint } from '../support/endpoints.ts';
 import { startGateway, upstreamKey } from '../support/gateway.ts';
-import { answerSse, answerStatus } from '../support/upstream.ts';
+import { pairModels } from '../support/pairs.ts';
+import { answerJson, answerSse, answerStatus } from '../support/upstream.ts';
 
 const [responses, chat, messages] = [
   endpoint('responses'),
@@ -14,7 +15,7 @@ const [responses, chat, messages] = [
   endpoint('messages'),
 ] as const;
 
-const gateway = await startGateway();
+const gateway = await startGateway({ models: pairModels });
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
 after(() => gateway.stop());
 
@@ -181,4 +182,44 @@ test('an upstream’s refusal of the operator’s key shows nothing of it', asyn
     [reply.status, reply.error.code, reply.error.param],
     [502, 'upstream_error', null],
   );
+});
+
+const failedResponse = (code: string) => ({
+  id: 'resp_1',
+  object: 'response',
+  status: 'failed',
+  error: { code, message: 'Too much.' },
+  output: [],
+});
+const ofType = (type: string) => ({ type: 'error', error: { type, message: 'Too much.' } });
+const underSuccess = [
+  [responses, failedResponse('invalid_prompt'), 400],
+  [responses, failedResponse('rate_limit_exceeded'), 503],
+  [messages, ofType('invalid_request_error'), 400],
+  [messages, ofType('overloaded_error'), 503],
+  [chat, { error: { message: 'Too much.', type: 'invalid_request_error' } }, 400],
+  [chat, { error: { message: 'Too much.', code: 'rate_limit_exceeded' } }, 503],
+] as const;
+
+test('an error under a status of success is the same whole and streamed, in every format', async () => {
+  for (const [host, error, status] of underSuccess) {
+    const event = host === responses ? { type: 'response.failed', response: error } : error;
+    for (const client of [responses, chat, messages])
+      for (const stream of [false, true]) {
+        gateway.upstream.on(
+          host.upstreamPath,
+          stream ? answerSse([{ data: event }]) : answerJson(error),
+        );
+        const model = `to-${host.name}`;
+        const reply = await gateway.post(client.path, {
+          key,
+          body: client.body({ model, stream }),
+        });
+        assert.equal(
+          reply.status,
+          status,
+          `${client.name} to ${host.name}, ${stream}: ${reply.text}`,
+        );
+      }
+  }
 });

@@ -37,9 +37,6 @@ const errorTypes: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** Types of errors that have no status in a stream: OpenAI's, and Alibaba's for a forbidden text. */
-const clientsFaults: readonly unknown[] = ['invalid_request_error', 'data_inspection_failed'];
-
 /** Returns the failure that a stream's chunk reports; null for an ordinary chunk. */
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
   const base = failedBase(chunk);
@@ -49,8 +46,7 @@ export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamF
     (chunk.choices === undefined && typeof chunk.message === 'string' && chunk.message !== '');
   if (event.event !== 'error' && !chunk.error && !isFlat && !base) return null;
   const error = isObject(chunk.error) ? chunk.error : (base ?? chunk);
-  const isClients = clientsFaults.includes(error.type);
-  const status = readErrorStatus(error) ?? (isClients ? 400 : null);
+  const status = readErrorStatus(error);
   const message = readErrorMessage(chunk) ?? 'the stream reported an error without a message';
   return { ...makeFailure(status ?? 'broken-stream', message), ...readVendorError(chunk) };
 }

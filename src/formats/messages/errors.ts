@@ -1,6 +1,6 @@
 // Errors in Messages: `{type:"error",error:{type,message,code},request_id}`, as a body and as a
 // stream's `error` event.
-import { readErrorMessage, readVendorError } from '../error-message.ts';
+import { readErrorMessage, readErrorStatus, readVendorError } from '../error-message.ts';
 import {
   documentationUrl,
   type ApiError,
@@ -9,7 +9,7 @@ import {
 } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
-import { type JsonObject, objectOf } from '../../lib/json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 /** `type`: Anthropic's type for the status, on which its SDKs act. `code`: the registry's code. */
 export function writeError(error: ApiError, context: ErrorContext): JsonObject {
@@ -77,18 +77,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 
 /** Reads a stream's `error` event. */
 export function readFailure(event: JsonObject): UpstreamFailure {
-  const status = statusOfError(event.error);
+  const status = readErrorStatus(event.error) ?? 500;
   const message = readErrorMessage(event) ?? 'the stream ended with an error without a message';
   return { ...makeFailure(status, message), ...readVendorError(event) };
 }
-
-/** Returns the status that an error under HTTP 200, in a stream or a batch, has by itself. */
-export function statusOfError(error: unknown): number {
-  return upstreamStatuses.get(objectOf(error).type) ?? 500;
-}
-
-const upstreamStatuses: ReadonlyMap<unknown, number> = new Map([
-  ...Object.entries(errorTypes).map(([status, type]): [string, number] => [type, Number(status)]),
-  ['invalid_request_error', 400],
-  ['overloaded_error', 529],
-]);

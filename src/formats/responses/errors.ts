@@ -1,6 +1,6 @@
 // Errors in Responses: `{error:{message,type,code,param}}` as a body, and the events that end a
 // stream.
-import { readErrorMessage, readVendorError } from '../error-message.ts';
+import { readErrorMessage, readErrorStatus, readVendorError } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { makeFailure } from '../../canonical/make-failure.ts';
@@ -70,25 +70,9 @@ function codeOf({ vendor, code }: ApiError): string {
   return vendor?.code ?? code;
 }
 
-/**
- * Reads the error of an `error` event or a failed response. Maps its code back to the HTTP status
- * that it has outside a stream; one without credit wants money (402).
- */
+/** Reads the error of an `error` event or a failed response. */
 export function readFailure(value: unknown): UpstreamFailure {
   const error = isObject(value) && isObject(value.error) ? value.error : value;
-  const code = isObject(error)
-    ? [error.code, error.type].find((name) => typeof name === 'string')
-    : undefined;
   const message = readErrorMessage(error) ?? 'the response failed without a message';
-  return { ...makeFailure(statusOfCode(code ?? ''), message), ...readVendorError({ error }) };
-}
-
-function statusOfCode(code: string): number {
-  if (/insufficient_quota|credit_balance|billing_not_active/.test(code)) return 402;
-  if (/rate_limit|too_many_requests/.test(code)) return 429;
-  if (/overloaded|unavailable/.test(code)) return 503;
-  if (/timeout/.test(code)) return 504;
-  if (/invalid|context_length|policy|moderation|image|unsupported|bad_request/.test(code))
-    return 400;
-  return 500;
+  return { ...makeFailure(readErrorStatus(error) ?? 500, message), ...readVendorError({ error }) };
 }

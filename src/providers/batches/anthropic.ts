@@ -2,7 +2,7 @@
 // id was lost is known by its lines, once they have results.
 // https://platform.claude.com/docs/en/api/creating-message-batches
 import { unreadable } from '../../canonical/upstream-broken.ts';
-import { statusOfError } from '../../formats/messages/errors.ts';
+import { readErrorStatus } from '../../formats/error-message.ts';
 import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import type { BatchHost, HostCalls, RemoteLine, ToFind } from './host.ts';
 import { pagesMax, readId, readJsonLines, readList } from './shared.ts';
@@ -35,7 +35,7 @@ function readLine({ custom_id: customId, result }: JsonObject): RemoteLine | nul
   if (type === 'succeeded') return { customId, result: { status: 200, body: message } };
   if (type === 'canceled' || type === 'expired') return { customId, result: type };
   if (type !== 'errored') return null;
-  const status = statusOfError(objectOf(error).error);
+  const status = readErrorStatus(objectOf(error).error) ?? 500;
   return { customId, result: { status, body: error } };
 }
 
