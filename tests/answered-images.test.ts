@@ -1,4 +1,4 @@
-// Images in answers, Gemini's and those of Chat hosts: they reach Chat and Responses clients, and a
+// Images in answers, Gemini's and those of Chat and Responses hosts: they reach Chat and Responses clients, and a
 // Messages client is told. Our own count takes them as images, not as text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -51,9 +51,30 @@ const answers = {
       { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
     ],
   },
+  responses: {
+    whole: {
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      output: [
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here' }] },
+        { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: data },
+      ],
+      usage: { input_tokens: 5, output_tokens: 1_295, total_tokens: 1_300 },
+    },
+    chunks: (response: Json) => [
+      ...(response.output as Json[]).map((item, index) => ({
+        type: 'response.output_item.done',
+        output_index: index,
+        item,
+      })),
+      { type: 'response.completed', response },
+    ],
+  },
 } as const;
+const upstreams = ['gemini', 'chat', 'responses'] as const;
 
-function stream(upstream: 'gemini' | 'chat', client: ClientFormatName) {
+function stream(upstream: (typeof upstreams)[number], client: ClientFormatName) {
   const { whole, chunks } = answers[upstream];
   const bytes = Buffer.from(
     chunks(whole)
@@ -66,7 +87,7 @@ function stream(upstream: 'gemini' | 'chat', client: ClientFormatName) {
   return { pipe: played.pipe, events: events.map((event) => JSON.parse(event.data) as Json) };
 }
 
-for (const upstream of ['gemini', 'chat'] as const) {
+for (const upstream of upstreams) {
   test(`an image of a ${upstream} host reaches a Chat client, whole and streamed`, () => {
     const body = writeWhole(upstream, 'chat', answers[upstream].whole, answerContext('chat'))!;
     const { message } = (body.choices as Json[])[0]!;
@@ -92,7 +113,8 @@ for (const upstream of ['gemini', 'chat'] as const) {
       );
       assert.deepEqual([output[1]!.status, output[1]!.result], ['completed', data]);
       const input = [{ role: 'user', content: 'x' }, ...output, { role: 'user', content: 'y' }];
-      assertReturns(input);
+      // OpenAI takes its own images back.
+      if (upstream !== 'responses') assertReturns(input);
     }
   });
 

@@ -5,6 +5,7 @@ import type { ToolCallPart } from '../../canonical/request.ts';
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import { plainArguments } from '../call-arguments.ts';
 import { UnreadableAnswer } from '../format.ts';
+import { readMediaUrl } from '../media-url.ts';
 import { readAnnotation } from './citations.ts';
 import { chooseSections, readSections, sectionSeparator, type SectionKind } from './reasoning.ts';
 import { openReasoning } from '../sealed-reasoning.ts';
@@ -32,9 +33,20 @@ export function createItemReader(type: string): ItemReader {
       return createCallReader('function');
     case 'custom_tool_call':
       return createCallReader('custom');
+    case 'image_generation_call':
+      return { start: () => [], read: () => [], finish: readImage };
     default:
       return { start: () => [], read: () => [], finish: () => [] };
   }
+}
+
+/** `result`: base64; other gateways write an address or a data URL. */
+function readImage({ result, output_format: format }: JsonObject): readonly StreamEvent[] {
+  if (typeof result !== 'string' || result === '') return [];
+  const isUrl = /^(?:https?|data):/.test(result);
+  const url = isUrl ? result : `data:image/${textOf(format) || 'png'};base64,${result}`;
+  const source = readMediaUrl(url, 'image');
+  return source ? [{ type: 'image', source }] : [];
 }
 
 type PartKind = 'text' | 'refusal';
