@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../tests/support/property.ts';
-import { parsedOr, parseJson } from './json.ts';
+import { parsedOr, parseJson, writeJson } from './json.ts';
 import { parseWithArguments } from './exact-json.ts';
 
 test('parses everything that JSON.parse does, up to 64 levels of nesting', () => {
@@ -95,4 +95,18 @@ test('numbers of a body are read as exactly as parseWithArguments reads them', (
       assert.equal(JSON.stringify(parsed.value), JSON.stringify(parseWithArguments(text)));
     }),
   );
+});
+
+test('half of a character is written as U+FFFD, and every other text as it is', () => {
+  const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\\ud83d', '\\', '😀'));
+  fc.assert(
+    fc.property(fc.array(anyText), (texts) => {
+      const torn = texts.flatMap((text) => [text, `${text}\ud83d`, `\ude00${text}`]);
+      assert.deepEqual(
+        JSON.parse(writeJson(torn)),
+        torn.map((text) => text.toWellFormed()),
+      );
+    }),
+  );
+  assert.equal(writeJson('\ud83d'), '"\ufffd"');
 });

@@ -79,6 +79,20 @@ function placeOf(message: string): string {
   return message.includes('end of JSON') ? ' (it ends too early)' : '';
 }
 
+/**
+ * Writes JSON in which half of a character (an unpaired surrogate) is U+FFFD. Anthropic refuses a whole body for
+ * one, and so every later turn, too (github.com/anthropics/claude-code/issues/68325, read 2026-11-30).
+ */
+export function writeJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes('\\ud')
+    ? text.replace(tornEscapes, (escape) => (escape === '\\\\' ? escape : '\ufffd'))
+    : text;
+}
+
+/** `JSON.stringify` escapes no whole character so. A backslash of the text is two. */
+const tornEscapes = /\\\\|\\ud[89a-f]../g;
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -53,6 +53,14 @@ for (const { name, path, upstreamPath, limitField, body } of endpoints) {
     }
   });
 
+  test(`${name}: half of a character, which strict readers refuse, reaches the upstream as U+FFFD`, async () => {
+    const list = name === 'responses' ? 'input' : 'messages';
+    const sent = await relay(
+      `"${list}":[{"role":"user","content":"cut \\ud83d, \\\\ud83d \\ud83d\\ude00"}]`,
+    );
+    assert.match(JSON.stringify(sent[list]), /cut \ufffd, \\\\ud83d 😀/);
+  });
+
   test(`${name}: __proto__ is a field like any other and changes no other object`, async () => {
     const sent = await relay(
       '"__proto__":{"service_tier":"scale","temperature":0.9},"constructor":{"prototype":{"n":9}}',

@@ -21,7 +21,7 @@ import type {
 import { hostedTools, upstreamFormats } from '../../formats/registry.ts';
 import type { ToolNames } from '../../formats/tool-names.ts';
 import { fitRequestNames } from '../../formats/translated-tool-names.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, writeJson } from '../../lib/json.ts';
 import type { HostWishes } from '../../terms/host-wishes.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import type { InputEstimate } from '../../lib/tokens.ts';
@@ -143,7 +143,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     path: at ? ahead + at.path : route.kind.path(route.format, target, route.provider.place),
     ...(base && { origin: base.origin }),
     headers: route.kind.headers(route.provider.apiKey, client, target),
-    body: JSON.stringify(route.kind.adaptBody?.(hidden, sent) ?? hidden),
+    body: writeJson(route.kind.adaptBody?.(hidden, sent) ?? hidden),
     ignored: [
       ...new Set([
         ...(request.ignored ?? []),

@@ -5,7 +5,7 @@ import type { FailedReply } from '../../canonical/make-failure.ts';
 import { unreadable, UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import type { Model } from '../../domain/catalog/model.ts';
 import { readVendorError } from '../../formats/error-message.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, writeJson } from '../../lib/json.ts';
 import type { SizedBody } from '../../lib/multipart.ts';
 import type { TraceContext } from '../../lib/trace-context.ts';
 import type { TaskAddress } from '../../providers/provider.ts';
@@ -75,7 +75,7 @@ function writeCall(
         : keyHeaders(provider.apiKey)),
       ...(sized && { ...sized.headers, 'content-length': String(sized.bytes) }),
     },
-    body: 'sized' in written ? written.sized.pieces : JSON.stringify(written.body),
+    body: 'sized' in written ? written.sized.pieces : writeJson(written.body),
     timeouts: timeoutsFor(provider.timeouts, { model, stream }),
     trace,
     signal,
