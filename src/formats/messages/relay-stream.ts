@@ -42,6 +42,9 @@ class MessageStreamRelay extends AnswerStream {
   /** `safeguard_results` of a `message_delta`; null: none came. */
   #verdicts: readonly unknown[] | null = null;
   #openIndex: unknown = null;
+  #blocks = 0;
+  /** The index of each block for the client, by the upstream's. */
+  readonly #places = new Map<unknown, number>();
   #hasCalls = false;
   /** The open block is reasoning without a signature so far. */
   #isUnsigned = false;
@@ -58,7 +61,30 @@ class MessageStreamRelay extends AnswerStream {
     const event = parseEvent(raw.data);
     if (event === 'terminator') return '';
     if (!event) return this.breakOff(unreadableEvent(raw.data));
-    switch (typeOf(raw, event)) {
+    const type = typeOf(raw, event);
+    return type.startsWith('content_block_')
+      ? this.#relayInPlace(raw, event, type)
+      : this.#relay(raw, event, type);
+  }
+
+  /**
+   * SDKs find a block by its place among the blocks. Ollama begins one at the index of another that has not
+   * ended (github.com/ollama/ollama/issues/17101, read 2026-11-30).
+   */
+  #relayInPlace(raw: SseEvent, event: JsonObject, type: string): string {
+    let ended = '';
+    if (type === 'content_block_start') {
+      if (this.#places.get(event.index) === this.#openIndex) ended = this.#endBlock();
+      this.#places.set(event.index, this.#blocks++);
+    }
+    const index = this.#places.get(event.index) ?? event.index;
+    if (index === event.index) return ended + this.#relay(raw, event, type);
+    const placed = { ...event, index };
+    return ended + this.#relay({ event: type, data: JSON.stringify(placed) }, placed, type);
+  }
+
+  #relay(raw: SseEvent, event: JsonObject, type: string): string {
+    switch (type) {
       case 'message_start':
         // Clients report a second start as their own bug.
         return this.#hasStarted ? this.breakOff(repeatedStart()) : this.#relayStart(raw, event);
@@ -109,11 +135,16 @@ class MessageStreamRelay extends AnswerStream {
   limit(): string {
     const push = (event: JsonObject & { type: string }) =>
       this.push({ event: event.type, data: JSON.stringify(event) });
-    const blockEnd =
-      this.#openIndex === null ? '' : push({ type: 'content_block_stop', index: this.#openIndex });
+    const blockEnd = this.#endBlock();
     const delta = { stop_reason: 'max_tokens', stop_sequence: null };
     const end = push({ type: 'message_delta', delta, usage: writeUsage(this.counted()) });
     return blockEnd + end + push({ type: 'message_stop' });
+  }
+
+  #endBlock(): string {
+    if (this.#openIndex === null) return '';
+    const event = { type: 'content_block_stop', index: this.#openIndex };
+    return this.#relay({ event: event.type, data: JSON.stringify(event) }, event, event.type);
   }
 
   /**
@@ -157,6 +188,7 @@ class MessageStreamRelay extends AnswerStream {
     if (!isObject(message)) return frameOf(raw, event);
     this.#usage.start(message.usage);
     this.progress.usage = this.#usage.soFar;
+    this.#blocks = listOf(message.content).length;
     for (const block of listOf(message.content)) {
       meterBlock(this.progress.output, block);
       this.#hasCalls ||= isOpenCall(block);

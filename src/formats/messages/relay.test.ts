@@ -447,6 +447,34 @@ function relayed(events: readonly unknown[], costUsd = 0) {
   return { progress: pipe.progress, events: eventsOf(frames) as Json[] };
 }
 
+const words = (text: string, index?: number) => blockDelta({ type: 'text_delta', text }, index);
+const opened = (index?: number) => blockStart(textPart(''), index);
+
+/** Blocks as hosts send them, and as clients get them. */
+const misplaced: Readonly<Record<string, [sent: readonly object[], got: readonly object[]]>> = {
+  'a block that begins before the one of its index has ended': [
+    [opened(), words('a'), opened(), words('b'), blockStop()],
+    [opened(), words('a'), blockStop(), opened(1), words('b', 1), blockStop(1)],
+  ],
+  'blocks of one index': [
+    [opened(), words('a'), blockStop(), opened(), words('b'), blockStop()],
+    [opened(), words('a'), blockStop(), opened(1), words('b', 1), blockStop(1)],
+  ],
+  'an index that is left out': [
+    [opened(1), words('a', 1), blockStop(1), opened(3), blockStop(3)],
+    [opened(), words('a'), blockStop(), opened(1), blockStop(1)],
+  ],
+  'blocks that are interleaved': [
+    [opened(), opened(1), words('a'), words('b', 1), blockStop(), blockStop(1)],
+    [opened(), opened(1), words('a'), words('b', 1), blockStop(), blockStop(1)],
+  ],
+};
+for (const [what, [sent, got]] of Object.entries(misplaced))
+  test(`clients find every block at its index: ${what}`, () => {
+    const { events } = relayed([start, ...sent, end, { type: 'message_stop' }]);
+    assert.deepEqual(events.slice(1, -2), got);
+  });
+
 test('a message gets the fields that clients require and its host left out', () => {
   const usage = { input_tokens: 9, output_tokens: 1 };
   const { body } = relay.relayAnswer({ content: [textPart('a')], usage }, answerContext());
