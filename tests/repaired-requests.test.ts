@@ -1056,6 +1056,61 @@ test('a call that runs on beside the conversation stays without a result, for Op
   assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
 });
 
+test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {
+  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
+  const said = { type: 'text', text: 'Hi' };
+  const use = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} });
+  const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] };
+  const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
+  const result = {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }],
+  };
+  const answer = (...content: object[]) => ({ role: 'assistant', content });
+  const cases: [sent: object[], got: object[], lost?: string[]][] = [
+    [[answer(thought), user], [user], ['thinking']],
+    [[answer(said, thought, thought), user], [answer(said), user], ['thinking']],
+    [[answer(thought)], [], ['thinking']],
+    [
+      [answer(thought, said), user],
+      [answer(thought, said), user],
+    ],
+    [
+      [answer(thought), answer(said), user],
+      [answer(thought), answer(said), user],
+    ],
+    [
+      [answer(said, thought, use('s')), user],
+      [answer(said), user],
+      ['messages.content.server_tool_use', 'thinking'],
+    ],
+    [
+      [answer(use('s'), found, said), user],
+      [answer(use('s'), found, said), user],
+    ],
+    // It goes on where it paused, or when the client's own call has its result.
+    [[answer(use('s'))], [answer(use('s'))]],
+    [
+      [answer(use('s'), call), result],
+      [answer(use('s'), call), result],
+    ],
+  ];
+  for (const [given, got, lost = []] of cases) {
+    const { body, ignored } = sent(straight('messages'), { messages: [user, ...given] });
+    assert.deepEqual([body.messages, [...ignored]], [[user, ...got], lost]);
+  }
+  const reasoning = {
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: 'tg1.anthropic.{"value":"c2ln","text":"Hm."}',
+  };
+  const way = { client: 'responses', upstream: 'messages' } as const;
+  const { body, ignored } = sent(way, { input: [user, reasoning, user] });
+  const text = { type: 'text', text: 'x' };
+  assert.deepEqual(body.messages, [{ role: 'user', content: [text, text] }]);
+  assert.deepEqual([...ignored], ['thinking']);
+});
+
 test('two results for one call become one', () => {
   assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
     user,

@@ -16,7 +16,7 @@ const thought = {
   redacted: false,
 };
 const user = (value: string): Message => ({ role: 'user', content: [text(value)] });
-const assistant: Message = { role: 'assistant', content: [text('Yes?'), thought] };
+const assistant: Message = { role: 'assistant', content: [thought, text('Yes?')] };
 const toolOf = (name: string): Tool => ({
   name,
   description: null,
@@ -50,7 +50,6 @@ test('the end of the system prompt, of the request before and of this one is mar
   assert.deepEqual(marksOf({ system: [] }), ['find', 'One', 'Two']);
   assert.deepEqual(marksOf({ system: [], tools: [] }), ['One', 'Two']);
   assert.deepEqual(marksOf({ messages: [user('One')] }), ['Be kind.', 'One']);
-  // Thoughts cannot be marked.
   assert.deepEqual(marksOf({ messages: [user('One'), assistant] }), ['Be kind.', 'Yes?']);
   // An instruction ends each request.
   const told: Message = { role: 'system', content: [text('Go on.')] };

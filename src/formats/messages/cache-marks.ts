@@ -4,7 +4,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import type { CacheMarks } from '../../terms/prompt-cache.ts';
 import { editFields, editItems } from '../edit-json.ts';
-import { isThinking } from './signature.ts';
 
 const marksMax = 4;
 
@@ -87,15 +86,14 @@ function isFilled(list: unknown): list is readonly JsonObject[] {
   return Array.isArray(list) && list.length > 0;
 }
 
-/** Marks the last block that may have a mark: thoughts may not. One of its own stays. */
+/** Marks the last block, which is never a thought: those may have none. One of its own stays. */
 function markLast(
   blocks: unknown,
   mark: JsonObject = { type: 'ephemeral' },
 ): readonly JsonObject[] {
   const list = blocks as readonly JsonObject[];
-  const last = list.findLastIndex((block) => !isThinking(block));
   return list.map((block, index) =>
-    index === last && !isMarked(block) ? { ...block, cache_control: mark } : block,
+    index === list.length - 1 && !isMarked(block) ? { ...block, cache_control: mark } : block,
   );
 }
 

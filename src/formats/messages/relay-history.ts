@@ -4,7 +4,7 @@
 import { emptyTurn, nothingToAnswer } from '../adapting/answerable.ts';
 import { markInstruction } from '../../canonical/marked-instruction.ts';
 import { base64Source } from '../../canonical/media-type.ts';
-import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, listOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
 import { editFields, editItems, editText } from '../edit-json.ts';
 import { isOwnCitation } from './citations.ts';
@@ -12,7 +12,7 @@ import { pairMessages } from './pair-messages.ts';
 import { isCleared, isFallback } from './read-conversation.ts';
 import type { RequestMessage } from './schema.ts';
 import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
-import { isThinking, openSignature } from './signature.ts';
+import { isThinking, openSignature, withoutLastThinking } from './signature.ts';
 import { withChangesAsTexts } from './tool-changes.ts';
 import { upstreamCallId } from './tool-input.ts';
 
@@ -42,7 +42,33 @@ export function relayHistory(
     cache_control: blocks.some(isMarkedThinking),
   };
   for (const [name, isLost] of Object.entries(hasLost)) if (isLost) ignored.add(name);
-  return pairMessages(relayed);
+  const ended = relayed.flatMap((message, index) =>
+    endAnswer(message, relayed[index + 1], ignored),
+  );
+  return pairMessages(ended);
+}
+
+/**
+ * Returns an answer without what was cut off at its end, both of which Anthropic refuses: reasoning, and a search
+ * without its result (github.com/open-gsd/gsd-pi/issues/1330, read 2026-11-30). It goes on with a search behind
+ * which nothing follows but results of the client.
+ */
+function endAnswer(
+  message: JsonObject,
+  next: JsonObject | undefined,
+  ignored: Set<string>,
+): readonly JsonObject[] {
+  if (message.role !== 'assistant' || next?.role === 'assistant') return [message];
+  const content = objectsOf(message.content);
+  const isContinued = !next || objectsOf(next.content).some(({ type }) => type === 'tool_result');
+  const results = new Set(content.map(({ tool_use_id: id }) => id));
+  const isOpen = ({ type, id }: JsonObject) => type === 'server_tool_use' && !results.has(id);
+  const whole = isContinued ? content : content.filter((block) => !isOpen(block));
+  const kept = withoutLastThinking(whole);
+  if (whole.length < content.length) ignored.add('messages.content.server_tool_use');
+  if (kept.length < whole.length) ignored.add('thinking');
+  if (kept.length === content.length) return [message];
+  return kept.length > 0 ? [{ ...message, content: kept }] : [];
 }
 
 /**

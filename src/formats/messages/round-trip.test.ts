@@ -70,7 +70,9 @@ const assistantTurn: fc.Arbitrary<Message[]> = parts(
     thinkingPart(anthropicSignature),
     redactedPart(anthropicSignature),
   ),
-).map((content) => [{ role: 'assistant', content }]);
+)
+  .filter((content) => content.at(-1)!.type !== 'thinking')
+  .map((content) => [{ role: 'assistant', content }]);
 const systemTurn: fc.Arbitrary<Message[]> = fc.oneof(
   fc.constant<Message[]>([]),
   parts(text).map((content): Message[] => [{ role: 'system', content }]),

@@ -20,6 +20,14 @@ export function isThinking(block: unknown): boolean {
   return isObject(block) && (block.type === 'thinking' || block.type === 'redacted_thinking');
 }
 
+/**
+ * Returns the blocks of an answer up to the last one that is no reasoning, with which Anthropic refuses an answer
+ * to end: https://github.com/tailcallhq/forgecode/issues/3071 (read 2026-11-30).
+ */
+export function withoutLastThinking(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1);
+}
+
 /** Returns true for a block that clients drop from their history, as it lacks a signature. */
 export function isUnsigned(block: unknown): boolean {
   return isObject(block) && block.type === 'thinking' && textOf(block.signature) === '';

@@ -17,6 +17,7 @@ import { addToTurn, type Turn } from '../adapting/turns.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
+import { withoutLastThinking } from './signature.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
 
 type WrittenConversation = {
@@ -42,8 +43,10 @@ export function writeConversation(
   for (const [index, message] of messages.entries()) {
     switch (message.role) {
       case 'assistant': {
-        const kept = message.content.filter((part) => !isLost(part));
-        addToTurn(turns, { role: 'assistant' }, kept.flatMap(writeAssistantPart));
+        const blocks = message.content.filter((part) => !isLost(part)).flatMap(writeAssistantPart);
+        const ended = withoutLastThinking(blocks);
+        if (ended.length < blocks.length) ignored.add('thinking');
+        addToTurn(turns, { role: 'assistant' }, ended);
         break;
       }
       case 'user':
