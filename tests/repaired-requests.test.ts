@@ -1057,7 +1057,6 @@ test('a call that runs on beside the conversation stays without a result, for Op
 });
 
 test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {
-  const thought = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' };
   const said = { type: 'text', text: 'Hi' };
   const use = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} });
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] };
@@ -1067,7 +1066,7 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
     content: [{ type: 'tool_result', tool_use_id: 'a', content: 'r' }],
   };
   const answer = (...content: object[]) => ({ role: 'assistant', content });
-  const cases: [sent: object[], got: object[], lost?: string[]][] = [
+  const cases: [sent: object[], got: object[], listed?: string[]][] = [
     [[answer(thought), user], [user], ['thinking']],
     [[answer(said, thought, thought), user], [answer(said), user], ['thinking']],
     [[answer(thought)], [], ['thinking']],
@@ -1095,9 +1094,9 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
       [answer(use('s'), call), result],
     ],
   ];
-  for (const [given, got, lost = []] of cases) {
+  for (const [given, got, listed = []] of cases) {
     const { body, ignored } = sent(straight('messages'), { messages: [user, ...given] });
-    assert.deepEqual([body.messages, [...ignored]], [[user, ...got], lost]);
+    assert.deepEqual([body.messages, [...ignored]], [[user, ...got], listed]);
   }
   const reasoning = {
     type: 'reasoning',
