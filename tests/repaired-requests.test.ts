@@ -1110,6 +1110,28 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
   assert.deepEqual([...ignored], ['thinking']);
 });
 
+test('an id of an item that is repeated or too long is left out, for OpenAI', () => {
+  const said = (id: string) => ({
+    type: 'message',
+    role: 'assistant',
+    id,
+    content: [{ type: 'output_text', text: 'Hm.' }],
+  });
+  const thoughtAs = (id: string) => ({
+    type: 'reasoning',
+    id,
+    summary: [],
+    encrypted_content: 'gAAA',
+  });
+  const items = [said('msg_4'), thoughtAs('rs_1'), said('msg_4'), thoughtAs('rs_1')];
+  const long = said(`msg_${'x'.repeat(70)}`);
+  const { input } = sent(straight('responses'), { input: [user, ...items, long] }, openAi).body;
+  assert.deepEqual(
+    (input as JsonObject[]).map(({ id = null }) => id),
+    [null, 'msg_4', 'rs_1', null, null, null],
+  );
+});
+
 test('two results for one call become one', () => {
   assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
     user,

@@ -32,6 +32,6 @@ function withoutReasoning(body: JsonObject): Lightened | null {
   return { body: { ...body, input: items }, ignored: ['encrypted_content'] };
 }
 
-function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
+export function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
   return item;
 }

@@ -20,6 +20,7 @@ import { drawingAsText, isOwnItemId } from './output-item.ts';
 import { completeCalls } from './pair-items.ts';
 import { withFittedNames } from '../tool-names.ts';
 import { renameTools, toolNames } from './relay-tool-names.ts';
+import { withoutId } from './refused.ts';
 import { relayTools } from './relay-tools.ts';
 import type { ResponsesRequest } from './schema.ts';
 import { refuseUnshareable } from './shared-credential.ts';
@@ -129,13 +130,14 @@ const nullable = ['code', 'outputs'];
 
 function relayInput(input: readonly unknown[], ignored: Set<string>): readonly unknown[] {
   const items: unknown[] = [];
+  const ids = new Set<unknown>();
   for (const [index, item] of input.entries()) {
     const path = `input[${index}]`;
     const relayed = isObject(item)
       ? relayItem(mendItem(withoutNulls(item, ...nullable)), path, ignored)
       : item;
     if (relayed === null) ignored.add(path);
-    else items.push(relayed);
+    else items.push(isObject(relayed) ? withIdOnce(relayed, ids) : relayed);
   }
   if (items.length === 0) throw nothingToAnswer('input');
   return completeCalls(items);
@@ -198,15 +200,26 @@ function relayItem(item: JsonObject, path: string, ignored: Set<string>): JsonOb
   }
 }
 
+const idLengthMax = 64;
+
 /**
- * OpenAI refuses an id without its own prefix for the kind of item. An item without an id counts as
- * new.
+ * OpenAI refuses an id without its own prefix for the kind of item, or a longer one. An item without an id counts
+ * as new.
  */
 function keepOwnId(item: JsonObject, prefix: string): JsonObject {
-  if (item.id === undefined || (typeof item.id === 'string' && item.id.startsWith(prefix)))
-    return item;
-  const { id: _id, ...rest } = item;
-  return rest;
+  const { id } = item;
+  const isOwn = typeof id === 'string' && id.startsWith(prefix) && id.length <= idLengthMax;
+  return id === undefined || isOwn ? item : withoutId(item);
+}
+
+/**
+ * OpenAI refuses two items with one id, which clients have from several hosts:
+ * https://github.com/earendil-works/pi/issues/5149 (read 2026-11-30).
+ */
+function withIdOnce(item: JsonObject, ids: Set<unknown>): JsonObject {
+  if (ids.has(item.id)) return withoutId(item);
+  if (item.id !== undefined) ids.add(item.id);
+  return item;
 }
 
 /** OpenAI does not know an image of ours. */
