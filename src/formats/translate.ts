@@ -10,6 +10,7 @@ import type { Stop } from '../canonical/stop.ts';
 import { OutputMeter } from '../canonical/output-bytes.ts';
 import { keepObject } from './adapting/json-object.ts';
 import { StreamCut } from './adapting/stop-cut.ts';
+import { unwrapAnswer } from './adapting/wrapped-schema.ts';
 import { mergeUsage, type Usage } from '../canonical/usage.ts';
 import type { SseEvent } from '../lib/sse.ts';
 import type { StreamPipe, StreamReader } from './format.ts';
@@ -38,6 +39,7 @@ function createAdapter(
     emulated?.echo === undefined ? null : dropEcho(emulated.echo),
     cut && ((event: StreamEvent) => cut.push(event)),
     emulated?.jsonObject ? keepObject(drop) : null,
+    emulated?.wrapped ? unwrapAnswer(drop) : null,
   ].filter((step) => step !== null);
   const adapt = (events: readonly StreamEvent[]) =>
     steps.reduce((all, step) => all.flatMap(step), events);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { BillingProvider } from '../support/billing-provider.ts';
-import { endpoint, type Endpoint } from '../support/endpoints.ts';
+import { addressed, clients, endpoint, type Endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { pairModels, pairPrices } from '../support/pairs.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
@@ -250,11 +250,11 @@ async function askBilled(provider: BillingProvider, { name, words }: Asking) {
 
 describe('JSON mode on Messages', () => {
   const text = 'Here you are:\n```json\n{"city": "Paris", "signs": "{}"}\n```\nAnything else?';
-  const clients: readonly [at: Endpoint, fields: object, field: string][] = [
+  const jsonClients: readonly [at: Endpoint, fields: object, field: string][] = [
     [chat, { response_format: { type: 'json_object' } }, 'response_format'],
     [responses, { text: { format: { type: 'json_object' } } }, 'text.format'],
   ];
-  for (const [at, fields, field] of clients) {
+  for (const [at, fields, field] of jsonClients) {
     for (const stream of [false, true]) {
       test(`${at.name}, ${stream ? 'streamed' : 'whole'}: the answer is a bare object, the model is instructed, and all output is charged`, async () => {
         gateway.upstream.on(messages.upstreamPath, answerContent('messages', { text, tokens }));
@@ -276,4 +276,30 @@ describe('JSON mode on Messages', () => {
       });
     }
   }
+});
+
+describe('a list as the schema of an answer, which OpenAI refuses', () => {
+  const generationConfig = {
+    responseMimeType: 'application/json',
+    responseSchema: { type: 'ARRAY', items: { type: 'STRING' } },
+  };
+  const at = clients.find(({ name }) => name === 'gemini')!;
+  for (const host of [chat, responses])
+    for (const stream of [false, true])
+      test(`${host.name}, ${stream ? 'streamed' : 'whole'}: the answer is the list alone, and all output is charged`, async () => {
+        const answer = answerContent(host.name, { text: '{"answer":["a","b"]}', tokens });
+        gateway.upstream.on(host.upstreamPath, answer);
+        const next = gateway.upstream.requests.length;
+        const model = `to-${host.name}`;
+        const asked = addressed(at, at.body({ model, stream, generationConfig }));
+        const reply = await gateway.post(asked.path, { key, body: asked.body });
+        assert.equal(reply.status, 200, reply.text);
+        const { text } = readPlainly(at.name, stream, reply.text);
+        assert.deepEqual(JSON.parse(text), ['a', 'b']);
+        const field = 'generationConfig.responseSchema';
+        assert.equal(reply.headers['x-service-emulated'], field);
+        assert.equal(reply.costMicros, wholeCost);
+        const sent = JSON.stringify((await gateway.upstream.request(next)).body);
+        assert.match(sent, /"schema":\{"type":"object","properties":\{"answer":\{"type":"array"/);
+      });
 });

@@ -6,6 +6,8 @@ export type Emulated = {
   readonly stopSequences?: readonly string[];
   /** JSON mode. */
   readonly jsonObject?: true;
+  /** The schema of the answer is that of a field. */
+  readonly wrapped?: true;
   /** A prompt is asked as a message. */
   readonly prompt?: true;
   /** The beginning of the answer, which the client has and the host sends again. Left out: it does not. */
@@ -13,10 +15,10 @@ export type Emulated = {
 };
 
 /** Returns the emulated fields, by Chat's names. */
-export function emulatedFields({ stopSequences, jsonObject, prompt }: Emulated): string[] {
+export function emulatedFields({ stopSequences, jsonObject, wrapped, prompt }: Emulated): string[] {
   return [
     ...(prompt ? ['prompt'] : []),
     ...(stopSequences ? ['stop'] : []),
-    ...(jsonObject ? ['response_format'] : []),
+    ...(jsonObject || wrapped ? ['response_format'] : []),
   ];
 }

@@ -12,6 +12,7 @@ import type {
 import type { Emulated } from '../adapting/emulated.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
+import { wrapSchema } from '../adapting/wrapped-schema.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { withoutNulls } from '../edit-json.ts';
 import type { Lose } from '../fit-schema.ts';
@@ -36,11 +37,13 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   // Thoughts of other vendors may be left out, and the message with them.
   const prefill = request.isPrefilled && last?.role === 'assistant' ? target.prefill : undefined;
   const begun = last?.content;
+  const wrapped = wrapSchema(request.outputFormat);
   const emulated: Emulated = {
     ...(!takesStops(request.stopSequences, target) && {
       stopSequences: searchedStops(request.stopSequences),
     }),
     ...(prefill?.echoes && typeof begun === 'string' && { echo: begun }),
+    ...(wrapped && { wrapped: true }),
   };
   const body: JsonObject = {
     model: target.model,
@@ -52,7 +55,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
       : { stop: request.stopSequences }),
     ...writeTools(request, target, ignored),
     ...writeReasoningEffort(request.reasoning, target, ignored),
-    ...writeOutputFormat(request.outputFormat, target, ignored),
+    ...writeOutputFormat(wrapped ?? request.outputFormat, target, ignored),
     ...writeOpenAiFields(request, target, ignored),
     ...tierField(target),
     ...(target.stream ? { stream: true, stream_options: { include_usage: true } } : null),

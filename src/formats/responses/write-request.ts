@@ -13,6 +13,7 @@ import type {
 } from '../../canonical/request.ts';
 import { refusePrefill } from '../adapting/answerable.ts';
 import { searchedStops } from '../adapting/stop-cut.ts';
+import { wrapSchema } from '../adapting/wrapped-schema.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { withoutNulls } from '../edit-json.ts';
 import type { UpstreamRequest, UpstreamTarget } from '../format.ts';
@@ -39,6 +40,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     lackedFields(request, samples ? unknownHere : `${unknownHere} ${sampling}`),
   );
   const verbosity = (takesVerbosity(target.model) && request.verbosity) || null;
+  const wrapped = wrapSchema(request.outputFormat);
   const body = withoutNulls({
     model: target.model,
     instructions: request.system[0]?.text ?? null,
@@ -52,7 +54,7 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
     tools: request.tools.length > 0 ? request.tools.map((tool) => writeTool(tool, ignored)) : null,
     tool_choice: request.toolChoice && writeToolChoice(request.toolChoice, request.tools),
     parallel_tool_calls: request.parallelToolCalls,
-    text: writeText(request.outputFormat, verbosity, ignored),
+    text: writeText(wrapped ?? request.outputFormat, verbosity, ignored),
     safety_identifier: request.endUser,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
@@ -67,7 +69,10 @@ export function writeRequest(request: CanonicalRequest, target: UpstreamTarget):
   return {
     body,
     ignored: [...ignored],
-    ...(stopSequences.length > 0 && { emulated: { stopSequences } }),
+    emulated: {
+      ...(stopSequences.length > 0 && { stopSequences }),
+      ...(wrapped && { wrapped: true }),
+    },
   };
 }
 
