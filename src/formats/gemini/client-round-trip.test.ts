@@ -98,3 +98,62 @@ test('a schema asks for JSON without the media type, too, and its properties kee
   assert.ok(format.type === 'json-schema');
   assert.deepEqual(Object.keys(format.schema['properties'] as object), ['a', 'b', 'c']);
 });
+
+const ownNames = { type: 'object', properties: { mime_type: { type: 'string' } } };
+const askedFormats: Readonly<Record<string, [config: object, read: object]>> = {
+  'in the form of 2026': [
+    { responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: ownNames } } },
+    { responseMimeType: 'application/json', responseJsonSchema: ownNames },
+  ],
+  'in snake_case': [
+    { response_format: { text: { mime_type: 'application/json', schema: ownNames } } },
+    { responseMimeType: 'application/json', responseJsonSchema: ownNames },
+  ],
+  'without a schema': [
+    { responseFormat: { text: { mimeType: 'TEXT_PLAIN' } } },
+    { responseMimeType: 'text/plain' },
+  ],
+  'beside the format of an image, which stays': [
+    { responseFormat: { text: {}, image: { imageSize: '4K' } } },
+    { responseFormat: { image: { imageSize: '4K' } } },
+  ],
+  'by its older name': [{ _responseJsonSchema: ownNames }, { responseJsonSchema: ownNames }],
+};
+for (const [name, [generationConfig, read]] of Object.entries(askedFormats))
+  test(`a format of the answer is read ${name}`, () => {
+    const body = { model: 'm', contents: [{ parts: [{ text: 'x' }] }], generationConfig };
+    const { body: parsed } = parseRequest(body, { chatMaxTokens: null });
+    assert.deepEqual(parsed.generationConfig, read);
+  });
+
+const callings: Readonly<Record<string, [config: object, offered: string, choice: object | null]>> =
+  {
+    'two that it must choose from': [
+      { mode: 'ANY', allowedFunctionNames: ['f', 'g'] },
+      'f g',
+      { type: 'required' },
+    ],
+    'the only one that it may call': [
+      { mode: 'VALIDATED', allowedFunctionNames: ['g'] },
+      'g',
+      { type: 'auto' },
+    ],
+    'all, of which one is demanded': [
+      { mode: 'ANY', allowedFunctionNames: ['g'] },
+      'f g h',
+      { type: 'tool', name: 'g' },
+    ],
+    all: [{ allowedFunctionNames: [] }, 'f g h', null],
+  };
+for (const [title, [functionCallingConfig, offered, choice]] of Object.entries(callings))
+  test(`of the functions the model is offered ${title}`, () => {
+    const functionDeclarations = ['f', 'g', 'h'].map((name) => ({ name }));
+    const body = {
+      model: 'm',
+      contents: [{ parts: [{ text: 'x' }] }],
+      tools: [{ functionDeclarations }],
+      toolConfig: { functionCallingConfig },
+    };
+    const { tools, toolChoice } = readRequest(parseRequest(body, { chatMaxTokens: null }));
+    assert.deepEqual([tools.map(({ name }) => name).join(' '), toolChoice], [offered, choice]);
+  });

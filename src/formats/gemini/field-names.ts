@@ -28,6 +28,9 @@ export function inCamelCase(value: unknown): unknown {
 /** Unknown names stay as they came, so that they are listed so. */
 function nameOf(given: string): string {
   if (!given.includes('_')) return given;
-  const name = given.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  // Google has `_responseJsonSchema`, too.
+  const name = given
+    .replace(/^_/, '')
+    .replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return known.has(name) ? name : given;
 }

@@ -36,7 +36,7 @@ export const verdictTable: VerdictTable = {
   },
   anywhere: verdicts(
     { rule: 'own' },
-    'args response parameters parametersJsonSchema responseSchema responseJsonSchema partMetadata labels',
+    'args response parameters parametersJsonSchema responseSchema responseJsonSchema schema partMetadata labels',
   ),
   systemInstruction: pass('role parts'),
   contents: pass('role parts'),
@@ -107,8 +107,10 @@ export const verdictTable: VerdictTable = {
     ),
     ...verdicts(
       unavailable('it is for sessions of sound'),
-      'enableAffectiveDialog audioTranscriptionConfig translationConfig responseFormat',
+      'enableAffectiveDialog audioTranscriptionConfig translationConfig',
     ),
+    // `text` in it is read before.
+    responseFormat: unavailable('images have `imageConfig`; sound and film have no price here'),
   },
   thinkingConfig: pass('includeThoughts thinkingBudget thinkingLevel'),
   imageConfig: {
