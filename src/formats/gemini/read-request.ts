@@ -29,15 +29,14 @@ export function readRequest(
   const request = refuseUnshareable(body, { unknown });
   const config = request.generationConfig ?? {};
   refuseInexpressible(config);
-  const { systemInstruction, toolConfig } = request;
+  const { systemInstruction } = request;
   return {
     ...emptyRequest,
     system: (systemInstruction?.parts ?? []).flatMap(({ text }) =>
       text ? [{ type: 'text', text }] : [],
     ),
     messages: readConversation(request.contents),
-    tools: declarationsOf(request).map(readTool),
-    toolChoice: readToolChoice(toolConfig?.functionCallingConfig),
+    ...readTools(request),
     maxOutputTokens: config.maxOutputTokens ?? null,
     temperature: config.temperature ?? null,
     topP: config.topP ?? null,
@@ -69,6 +68,15 @@ function refusal(name: string, why: string) {
   return invalidRequest(`generationConfig.${name}`, `generationConfig.${name} ${why}`);
 }
 
+/** Of several allowed functions only these are offered: other formats have no other word for it. */
+function readTools(request: GeminiRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
+  const config = request.toolConfig?.functionCallingConfig;
+  const toolChoice = readToolChoice(config);
+  const names = new Set(toolChoice?.type === 'tool' ? [] : config?.allowedFunctionNames);
+  const offered = declarationsOf(request).filter(({ name }) => names.size === 0 || names.has(name));
+  return { tools: offered.map(readTool), toolChoice };
+}
+
 type Declaration = ReturnType<typeof declarationsOf>[number];
 
 function readTool({ name, description, parameters, parametersJsonSchema }: Declaration): Tool {
@@ -84,7 +92,7 @@ function readTool({ name, description, parameters, parametersJsonSchema }: Decla
 
 type CallingConfig = NonNullable<NonNullable<GeminiRequest['toolConfig']>['functionCallingConfig']>;
 
-/** One allowed function can be demanded; several are a demand of any, because no other format has that. */
+/** One allowed function can be demanded; of several, any. */
 function readToolChoice(config: CallingConfig | null | undefined): ToolChoice | null {
   const mode = (config?.mode ?? '').toUpperCase();
   const [name, ...others] = config?.allowedFunctionNames ?? [];
@@ -168,12 +176,9 @@ const unread = (
 
 /** Lists the fields that `readRequest` leaves out. */
 export function ignoredFields({ body }: ClientRequest<GeminiRequest>): string[] {
-  const calling = body.toolConfig?.functionCallingConfig;
-  const { allowedFunctionNames, streamFunctionCallArguments: isStreamed } = calling ?? {};
-  const isWider = (allowedFunctionNames ?? []).length > 1;
+  const isStreamed = body.toolConfig?.functionCallingConfig?.streamFunctionCallArguments;
   return [
     ...givenFields(body, unread),
-    ...(isWider ? ['toolConfig.functionCallingConfig.allowedFunctionNames'] : []),
     ...(isStreamed ? [streamedArguments] : []),
     ...leaveOutHosted(body).leftOut,
   ];
