@@ -400,10 +400,12 @@ describe('vectors of another size than the host’s', () => {
   test('are refused in the words of Google’s clients', async () => {
     const { key } = await newKey();
     const one = { content: { parts: [{ text: 'x' }] } };
+    const embedContentConfig = { output_dimensionality: 2 };
     const sized = { requests: [{ ...one, output_dimensionality: 2 }] };
     const many = { requests: Array.from({ length: 2_049 }, () => one) };
     for (const [method, body, words] of [
       ['embedContent', { ...one, outputDimensionality: 2 }, 'outputDimensionality must be 3'],
+      ['embedContent', { ...one, embedContentConfig }, 'outputDimensionality must be 3'],
       ['batchEmbedContents', sized, 'requests[0].outputDimensionality must be 3'],
       ['batchEmbedContents', many, 'requests must have 1 to 2048 entries'],
     ] as const) {

@@ -2,7 +2,7 @@
 // https://ai.google.dev/api/embeddings
 import { Type, type Static } from 'typebox';
 import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import type { EmbeddingPurpose } from '../../terms/embedding.ts';
 import { parseEmbeddingRequest, type EmbeddingRequest } from './embedding-request.ts';
@@ -88,13 +88,19 @@ function asEmbeddings(body: JsonObject, all: readonly Asked[], path: string): Em
   };
 }
 
-/** Google takes one part where a list stands, and Python's SDK sends some fields as they are written there. */
-function inCamelCase({
-  task_type: taskType,
-  output_dimensionality: outputDimensionality,
-  content,
-  ...body
-}: JsonObject): JsonObject {
+/**
+ * Google takes one part where a list stands, and since 2026 wants what is not the content in a field of its
+ * own (https://ai.google.dev/api/embeddings, read 2026-11-30). Python's SDK sends some fields as they are
+ * written there.
+ */
+function inCamelCase(given: JsonObject): JsonObject {
+  const { embed_content_config: snake, embedContentConfig: config = snake, ...own } = given;
+  const {
+    task_type: taskType,
+    output_dimensionality: outputDimensionality,
+    content,
+    ...body
+  }: JsonObject = { ...own, ...objectOf(config) };
   const listed = isObject(content) && isObject(content.parts);
   return {
     ...body,
