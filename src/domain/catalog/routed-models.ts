@@ -43,10 +43,16 @@ export function createRoutedModels<
       model.routes.filter(({ provider }) => liveProviders.has(provider)),
     ]),
   );
+  const named = (name: string) => byId.get(name) ?? aliases.get(name);
   const isSold = ({ retirement }: Model) => !retirement?.isEnded;
   const sold = models.filter(isSold);
   return {
-    resolve: (name) => byId.get(name) ?? aliases.get(name) ?? resolveVariant(byId, name),
+    resolve(name) {
+      // Claude Desktop's mark for a context window of a million tokens, which chooses no other model:
+      // github.com/ollama/ollama/issues/18180 (read 2026-11-30).
+      const plain = name.replace(/\[1m\]$/, '');
+      return named(name) ?? named(plain) ?? resolveVariant(byId, plain);
+    },
     liveRoutes: (model) => liveRoutes.get(model) ?? [],
     list: () => sold,
     aliases: new Map([...aliases].filter(([, model]) => isSold(model))),
