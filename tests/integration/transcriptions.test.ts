@@ -332,7 +332,7 @@ describe('a model billed by the minute', () => {
   });
 
   test('an empty field, which forms send for none, is left out', async () => {
-    const fields = { language: '', prompt: '' };
+    const fields = { language: '', prompt: '', response_format: '', temperature: '', stream: '' };
     const { asked } = await gateway.recordUpstream(async () => ask(await newKey(), fields));
     assert.deepEqual(Object.keys(formOf(asked[0]!.text)), ['model', 'response_format']);
   });

@@ -1,6 +1,7 @@
 // Parses the form of a request for a transcription or a translation, in OpenAI's form.
 import { Type } from 'typebox';
 import { invalidRequest } from '../../canonical/errors.ts';
+import { objectOf } from '../../lib/json.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { fieldReader, type TaskRequest } from './task-request.ts';
 
@@ -60,7 +61,10 @@ export function parseTranscriptionRequest(
   body: unknown,
   upload: Upload | null,
 ): TranscriptionRequest {
-  const { fields: whole, ignored } = readFields(body);
+  // Forms send an empty text for none, as for a language that is to be detected
+  // (github.com/Kochava-Studios/witsy/issues/340, read 2026-11-30).
+  const given = Object.entries(objectOf(body)).filter(([, value]) => value !== '');
+  const { fields: whole, ignored } = readFields(Object.fromEntries(given));
   if (!upload) throw invalidRequest('file', 'file must be the audio, as a file of the form');
   if (upload.bytes === 0) throw invalidRequest('file', 'file is empty; send the audio in it');
   const { response_format: format = 'json', stream, temperature = '0' } = whole;
@@ -70,10 +74,8 @@ export function parseTranscriptionRequest(
   const isEvents = stream === 'true';
   if (isEvents && !['json', 'text', 'diarized_json'].includes(format))
     throw invalidRequest('response_format', `response_format ${format} cannot be streamed`);
-  // Forms send a language that is to be detected as an empty text (github.com/Kochava-Studios/witsy/issues/340,
-  // read 2026-11-30).
   const others = Object.entries(whole).filter(
-    ([name, value]) => value !== '' && !ownFields.has(name) && !ignored.includes(name),
+    ([name]) => !ownFields.has(name) && !ignored.includes(name),
   );
   return {
     body: whole,
