@@ -19,6 +19,8 @@ const prices = { input: 1, output: 2 };
 const linesPerDay = 60;
 const gateway = await startGateway(
   {
+    // Slow lines may still run.
+    server: { shutdown_timeout_ms: 1_000 },
     limits: { batch_lines_per_day: linesPerDay, batch_bytes_per_day: 6_000_000 },
     models: {
       cheap: { prices, routes: [{ provider: 'local', model: 'cheap' }] },
@@ -271,6 +273,34 @@ test('a test key runs a batch in the sandbox', async () => {
   assert.deepEqual(done.request_counts, { total: 2, completed: 1, failed: 1 });
   const [line] = await linesOf({ key }, done.output_file_id);
   assert.match(JSON.stringify(line), /This is the sandbox/);
+});
+
+test('slow lines hold up neither live batches nor those of other accounts', async () => {
+  const slow = [{ role: 'user', content: 'Hi\nsandbox: delay_ms=600000' }];
+  const testKey = await gateway.makeKey({ mode: 'test' });
+  const forFree = await begin(
+    testKey,
+    names(30).map((name) => lineOf(name, { messages: slow })),
+  );
+  const gate = Promise.withResolvers<void>();
+  upstream.on(chatPath, (response, request) =>
+    (/slow/.test(request.text) ? behind(gate.promise, answers) : answers)(response, request),
+  );
+  const first = await newKey();
+  const paid = [];
+  for (let number = 0; number < 4; number += 1)
+    paid.push(
+      await begin(
+        first,
+        names(8, 'slow').map((name) => lineOf(name)),
+      ),
+    );
+  const second = await newKey();
+  const other = await beginOf(second, 20);
+  assert.equal((await end(second, other.id)).request_counts?.completed, 20);
+  await openAi(testKey).batches.cancel(forFree.id);
+  gate.resolve();
+  for (const { id } of paid) await end(first, id);
 });
 
 /** Lines wait for the provider until the gate opens. */

@@ -13,6 +13,7 @@ import {
   type BatchStatus,
   type LineOutcome,
 } from '../../terms/batch.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { Owner } from './batch-files.ts';
 import { type From, linePages, type Page, pageOf } from './page.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
@@ -39,6 +40,8 @@ export type NewLine = {
   /** The batch at a provider that it is for; null: our own queue runs it. */
   readonly sentId: string | null;
 };
+
+type Full = readonly string[] | 'all';
 
 const isFree = sql<boolean>`(owner is null or not exists
   (select 1 from hold_owners where hold_owners.owner = batch_lines.owner))`;
@@ -174,13 +177,22 @@ export class BatchStore {
     );
   }
 
-  /** Returns those that have not ended and are due, the one that was served longest ago first. */
-  async due(nowMs: number, max: number): Promise<readonly Batch[]> {
+  /**
+   * Returns those of a mode that have not ended and are due, the one that was served longest ago first.
+   * `full`: accounts whose batches are left out while they run.
+   */
+  async due(mode: Mode, { nowMs, max, full }: { nowMs: number; max: number; full: Full }) {
+    const isOver = sql<boolean>`(state <> 'running' or expires_at_ms <= ${nowMs})`;
     return this.#database.read
       .selectFrom('batches')
       .selectAll()
       .where('state', '<>', sql<'ended'>`'ended'`)
+      .where('mode', '=', mode)
       .where('due_at_ms', '<=', nowMs)
+      .$if(full === 'all', (query) => query.where(isOver))
+      .$if(full !== 'all' && full.length > 0, (query) =>
+        query.where((eb) => eb.or([isOver, eb('account_id', 'not in', full as string[])])),
+      )
       .orderBy('due_at_ms')
       .limit(max)
       .execute();

@@ -7,13 +7,17 @@ import type { ApiKey } from '../../domain/keys/api-key.ts';
 import { zeroMicros } from '../../lib/money.ts';
 import { dayMs, hourMs } from '../../lib/utc-time.ts';
 import type { CancelTimer } from '../../lib/clock.ts';
+import type { Mode } from '../../terms/mode.ts';
 import { abandon } from './make-batch.ts';
 import type { BatchParts } from './parts.ts';
 import { LineRuns, mayRun } from './run-line.ts';
 import { SentQueue } from './sent-queue.ts';
 
-/** Lines that a thread runs at once when it has no other work. */
-const linesMax = 16;
+/**
+ * Lines of live keys, and of test keys, that a thread runs at once when it has no other work. An account
+ * has two thirds of them at most, because a line may take long: in the sandbox ten minutes, for free.
+ */
+const linesMax = 24;
 /** Lines of one batch that are taken together, so that batches have their turns. */
 const takenMax = 8;
 /** Lines that a batch ends at once without running them. */
@@ -31,7 +35,7 @@ export class BatchQueue {
   readonly #lines: LineRuns;
   readonly #sent: SentQueue;
   readonly #timers: CancelTimer[] = [];
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<Promise<void>, Batch>();
   /** Lines that are still to be given back to the queue. */
   readonly #givenUp: TakenLine[] = [];
   #turn: Promise<void> | null = null;
@@ -81,7 +85,7 @@ export class BatchQueue {
   async close(): Promise<void> {
     this.stop();
     await this.#turn;
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.keys());
     await this.#sent.close();
   }
 
@@ -92,9 +96,12 @@ export class BatchQueue {
         await this.#returnGivenUp();
         await this.#sent.takeTurn();
         const { store, gateway } = this.#parts;
-        for (const batch of await store.due(gateway.clock.nowMs(), batchesMax)) {
-          if (this.#isStopped) return;
-          await this.#serve(batch);
+        for (const mode of ['live', 'test'] as const) {
+          const asked = { nowMs: gateway.clock.nowMs(), max: batchesMax, full: this.#full(mode) };
+          for (const batch of await store.due(mode, asked)) {
+            if (this.#isStopped) return;
+            await this.#serve(batch);
+          }
         }
       }
     } catch (error) {
@@ -112,7 +119,8 @@ export class BatchQueue {
       return store.postpone(id, nowMs + pollMs);
     }
     const isOver = state === 'cancelling' || batch.expires_at_ms <= nowMs;
-    const max = Math.min(this.#room(), takenMax);
+    const { all, ofAccount } = this.#room(batch.mode);
+    const max = Math.min(all, ofAccount(batch.account_id), takenMax);
     if (!isOver && max <= 0) return;
     const found = await keys.findById(batch.account_id, batch.key_id);
     const key = found === 'revoked' ? null : found;
@@ -145,7 +153,7 @@ export class BatchQueue {
         this.#running.delete(running);
         this.wake();
       });
-    this.#running.add(running);
+    this.#running.set(running, batch);
   }
 
   /** What became of the line's hold is unknown, so it goes on as one of a process that has ended. */
@@ -161,12 +169,25 @@ export class BatchQueue {
     }
   }
 
-  /** One line runs however many live requests there are, unless the gateway is overloaded. */
-  #room(): number {
+  /** One line of each mode runs however many live requests there are, unless the gateway is overloaded. */
+  #room(mode: Mode) {
     const { gateway, isOverloaded } = this.#parts;
-    if (isOverloaded()) return 0;
     const live = Math.max(gateway.runs.count - this.#running.size - this.#sent.runs, 0);
-    return Math.max(linesMax - live, 1) - this.#running.size;
+    const max = isOverloaded() ? 0 : Math.max(linesMax - live, 1);
+    const running = [...this.#running.values()].filter((batch) => batch.mode === mode);
+    return {
+      all: max - running.length,
+      ofAccount: (id: string) =>
+        Math.ceil((max * 2) / 3) - running.filter((batch) => batch.account_id === id).length,
+    };
+  }
+
+  /** Returns the accounts that have no room for another line of a mode. */
+  #full(mode: Mode): readonly string[] | 'all' {
+    const { all, ofAccount } = this.#room(mode);
+    if (all <= 0) return 'all';
+    const accounts = new Set(Array.from(this.#running.values(), (batch) => batch.account_id));
+    return [...accounts].filter((id) => ofAccount(id) <= 0);
   }
 
   async #runLine(batch: Batch, taken: TakenLine, key: ApiKey): Promise<void> {
