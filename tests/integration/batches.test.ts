@@ -683,6 +683,23 @@ test('an account has eight batches created at once', async () => {
   for (const endOther of others) endOther(0);
 });
 
+test('an account has a thousand batches that have not ended', async () => {
+  const made = await newKey();
+  const body = batchOf(await upload(made, [lineOf('one')]));
+  const { id } = await openAi(made).batches.create(body);
+  await end(made, id);
+  const [row] = await rowsOf(database, 'batches', { id });
+  const never = Number.MAX_SAFE_INTEGER;
+  const times = { created_at_ms: 1, due_at_ms: never, expires_at_ms: never };
+  const open = { ...row!, ...times, state: 'running' } as const;
+  const copies = Array.from({ length: 1_000 }, (_, copy) => ({ ...open, id: `batch_${copy}` }));
+  await database.write.insertInto('batches').values(copies).execute();
+  const { status, error } = await gateway.post('/v1/batches', { key: made.key, body });
+  assert.deepEqual([status, error.details!['limit']], [429, 'open_batches']);
+  await setRows(database, 'batches', { id: 'batch_0' }, { state: 'ended' });
+  await openAi(made).batches.create(body);
+});
+
 test('HEAD of a file does not read it', async (t) => {
   const made = await newKey();
   const id = await upload(made, [lineOf('long', { metadata: { text: 'x'.repeat(3_000_000) } })]);

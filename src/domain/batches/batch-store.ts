@@ -445,6 +445,17 @@ export class BatchStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Returns how many batches of the account have not ended, with those that are being created. */
+  async countOpen(accountId: string): Promise<number> {
+    const { open } = await this.#database.read
+      .selectFrom('batches')
+      .select(({ fn }) => fn.countAll<number>().as('open'))
+      .where('account_id', '=', accountId)
+      .where('state', '<>', sql<'ended'>`'ended'`)
+      .executeTakeFirstOrThrow();
+    return open;
+  }
+
   /** Returns what the account has put into batches since a time. */
   async since(accountId: string, sinceMs: number): Promise<Pick<Batch, 'lines' | 'bytes'>> {
     const { lines, bytes } = await this.#database.read

@@ -54,6 +54,8 @@ const idPrefix = { openai: 'batch', anthropic: 'msgbatch' } as const;
 const stepLines = 200;
 const stepBytes = 4 * 1024 * 1024;
 const pollMs = 250;
+/** Of an account. Batches at a provider are looked after one by one, so many of one delay those of others. */
+const openMax = 1_000;
 
 /**
  * Returns the batch, or that of an earlier request with the same Idempotency-Key. Throws ApiError
@@ -105,6 +107,7 @@ export async function makeBatch(
   let end: ((linesRefused: number) => void) | null = null;
   try {
     end = await gateway.rateLimits.beginBatch(key);
+    if ((await store.countOpen(key.accountId)) > openMax) throw tooManyOpen();
     const totals = await storeLines(parts, { ...asked, lines: lines(), id, nowMs });
     // Once more, with those that are created at the same time.
     await store.noteTotals(id, totals);
@@ -212,6 +215,14 @@ export function overDay(unit: 'lines' | 'bytes', max: number): ApiError {
       retryAfterSeconds: 3_600,
       details: { limit: `batch_${unit}_per_day` },
     },
+  );
+}
+
+function tooManyOpen(): ApiError {
+  return new ApiError(
+    'rate_limit_exceeded',
+    `An account may have ${openMax} batches that have not ended. Wait until one has, or put more lines into each.`,
+    { retryAfterSeconds: 60, details: { limit: 'open_batches' } },
   );
 }
 
