@@ -3,6 +3,7 @@
 // another client stalls its uploads.
 import type { FastifyRequest } from 'fastify';
 import { clientGroupOf } from '../lib/addresses.ts';
+import type { ApiKey } from '../domain/keys/api-key.ts';
 import type { Clock } from '../lib/clock.ts';
 
 /** An upload that holds more than the next in the queue would may take this long. */
@@ -43,6 +44,26 @@ export function ownersOf({ apiKey, ip }: FastifyRequest): readonly string[] {
   const address = clientGroupOf(ip);
   const { id = address, accountId = address } = apiKey ?? {};
   return [`key ${id}`, `account ${accountId}`, `address ${address}`];
+}
+
+/** What requests with test keys may take together, as a part of what all others may. */
+const testPart = 1 / 4;
+
+export type RoomsByMode = Readonly<Record<ApiKey['mode'], BodyRoom>>;
+
+/**
+ * Returns rooms for bodies that are kept while their requests run. A test costs nothing and lasts as
+ * long as its sender says, so tests have a room of their own.
+ */
+export function roomsByMode(bytesMax: number, clock: Clock): RoomsByMode {
+  return {
+    live: new BodyRoom(bytesMax, clock),
+    test: new BodyRoom(bytesMax * testPart, clock),
+  };
+}
+
+export function roomOf({ apiKey }: FastifyRequest, rooms: RoomsByMode): BodyRoom {
+  return rooms[apiKey?.mode ?? 'live'];
 }
 
 export class BodyRoom {

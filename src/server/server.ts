@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Config } from '../config/schema.ts';
 import { createAddressList, withoutPorts } from '../lib/addresses.ts';
 import type { ServerContext } from './context.ts';
-import { BodyRoom } from './body-room.ts';
+import { BodyRoom, roomsByMode } from './body-room.ts';
 import { Cors } from './cors.ts';
 import { builtFolder } from './built-files.ts';
 import { DashboardFiles, wantsPage } from './dashboard-files.ts';
@@ -40,12 +40,12 @@ const lateCheckMs = 2_000;
 const keepAliveTimeoutMs = 75_000;
 
 /**
- * The most that large bodies of image requests may take together until the requests end. The process
- * needs a few times as much memory.
+ * The most that large bodies of image requests may take together until the requests end; those of
+ * tests may take a quarter more. The process needs a few times as much memory.
  */
 const imageBodyBytes = 96 * 1024 * 1024;
 
-/** The most that files of forms may take on disk together. */
+/** The most that files of forms may take on disk together; those of tests may take a quarter more. */
 const uploadBytes = 4 * 1024 * 1024 * 1024;
 
 /** Adds the routes of another part of the program, such as the dashboard's API. */
@@ -58,14 +58,14 @@ export function createServer(context: ServerContext, addOtherRoutes: AddRoutes):
   const limits = {
     bytesMax: config.server.body_limit_bytes,
     arriving: new BodyRoom(bodiesMax, clock),
-    spool: spoolTo(join(config.dataDir, 'uploads'), new BodyRoom(uploadBytes, clock)),
+    spool: spoolTo(join(config.dataDir, 'uploads'), roomsByMode(uploadBytes, clock)),
   };
   const always = securityHeaders(config.server);
   const cors = new Cors(config.server.cors_origins, headers);
   const roomBytes = Math.min(imageBodyBytes / threads, bodiesMax);
-  const room = new BodyRoom(roomBytes, clock);
-  addGauges(context, { room, arriving: limits.arriving });
-  const memoryWait = waitForMemory(context, room);
+  const rooms = roomsByMode(roomBytes, clock);
+  addGauges(context, { rooms, arriving: limits.arriving });
+  const memoryWait = waitForMemory(context, rooms);
   const { lifecycle, telemetry } = context;
   const startTrace = trace({
     listeners: context.listeners,

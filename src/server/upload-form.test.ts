@@ -10,11 +10,11 @@ import { test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { systemClock } from '../lib/clock.ts';
-import { BodyRoom } from './body-room.ts';
+import { roomsByMode } from './body-room.ts';
 import { readUploadForm, spoolTo } from './upload-form.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'upload-form-'));
-const spool = spoolTo(folder, new BodyRoom(10_000_000, systemClock));
+const spool = spoolTo(folder, roomsByMode(10_000_000, systemClock));
 
 /** Reads a form that arrives in pieces of this size. */
 async function read(body: Buffer, contentType: string, pieceBytes = 65_536) {
@@ -55,6 +55,21 @@ test('a connection with many uploads keeps nothing of those that have ended', as
     await spooled.close();
   }
   assert.equal(socket.listenerCount('close'), before);
+});
+
+test('tests that keep their uploads take no room of those who pay', async () => {
+  const upload = (mode: 'live' | 'test') => {
+    const payload = new IncomingMessage(new Socket());
+    payload.push(Buffer.alloc(4_000_000));
+    payload.push(null);
+    const apiKey = { id: mode, accountId: mode, mode };
+    const request = { raw: { socket: new Socket() }, ip: '::1', apiKey };
+    return spool(request as unknown as FastifyRequest, payload, 9_000_000);
+  };
+  const kept = [await upload('test')];
+  await assert.rejects(upload('test'), { code: 'overloaded' });
+  kept.push(await upload('live'), await upload('live'));
+  for (const spooled of kept) await spooled.close();
 });
 
 /** Sizes around the windows in which a form is searched, and ends that look like a delimiter. */

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest } from '../canonical/errors.ts';
 import { readAudioSeconds } from '../lib/audio-seconds.ts';
 import { Upload } from '../lib/upload.ts';
-import { ownersOf, type BodyRoom } from './body-room.ts';
+import { ownersOf, roomOf, type RoomsByMode } from './body-room.ts';
 import { formType, partsOf, readText } from './form-parts.ts';
 import { tooLarge } from './middleware/body.ts';
 import { overloaded } from './overload.ts';
@@ -50,14 +50,14 @@ export function checkUploadType(
 }
 
 /** Returns the function that writes a body to disk. It throws ApiError. */
-export function spoolTo(folder: string, room: BodyRoom) {
+export function spoolTo(folder: string, rooms: RoomsByMode) {
   return async (
     request: FastifyRequest,
     payload: IncomingMessage,
     bytesMax: number,
   ): Promise<SpooledBody> => {
     if (Number(payload.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
-    const place = room.enter(ownersOf(request));
+    const place = roomOf(request, rooms).enter(ownersOf(request));
     const refused = new AbortController();
     place.onRefused(() => refused.abort(overloaded()));
     let handle: FileHandle | null = null;

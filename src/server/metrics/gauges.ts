@@ -5,13 +5,13 @@ import { isPostgresUrl } from '../../db/database.ts';
 import type { PoolState } from '../../db/pool-state.ts';
 import type { RouteState } from '../../gateway/calling/health.ts';
 import type { Gauges, Sample } from '../../lib/metrics/registry.ts';
-import type { BodyRoom } from '../body-room.ts';
+import type { BodyRoom, RoomsByMode } from '../body-room.ts';
 import type { ServerContext } from '../context.ts';
 import { bookGauges } from './book-gauges.ts';
 import { addProcessGauges, addThreadGauges } from './node-metrics.ts';
 
-/** `room`: for large bodies. `arriving`: for those that are not complete. */
-type BodyRooms = { readonly room: BodyRoom; readonly arriving: BodyRoom };
+/** `rooms`: for large bodies. `arriving`: for those that are not complete. */
+type BodyRooms = { readonly rooms: RoomsByMode; readonly arriving: BodyRoom };
 
 export function addGauges(context: ServerContext, bodies: BodyRooms): void {
   const { gateway, metrics, threads } = context;
@@ -23,7 +23,7 @@ export function addGauges(context: ServerContext, bodies: BodyRooms): void {
 }
 
 /** What each thread has for itself. */
-function ownGauges({ gateway, telemetry }: ServerContext, { room, arriving }: BodyRooms): Gauges {
+function ownGauges({ gateway, telemetry }: ServerContext, { rooms, arriving }: BodyRooms): Gauges {
   const { runs, observe, hosts } = gateway;
   const { bodies } = observe;
   const { upstreams } = hosts;
@@ -37,7 +37,7 @@ function ownGauges({ gateway, telemetry }: ServerContext, { room, arriving }: Bo
     ],
     tollgate_waiting_bodies: [
       'Requests with large bodies that wait for memory.',
-      () => room.waiting,
+      () => rooms.live.waiting + rooms.test.waiting,
     ],
     tollgate_upstream_sockets: [
       'Open connections to a provider.',

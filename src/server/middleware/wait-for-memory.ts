@@ -9,7 +9,7 @@ import { shuttingDown } from '../../gateway/unavailable.ts';
 import type { Handler, ServerContext } from '../context.ts';
 import { largeBytes } from '../large-bodies.ts';
 import { answerLate } from '../malformed.ts';
-import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
+import { ownersOf, type Place, roomOf, type RoomsByMode } from '../body-room.ts';
 
 export type MemoryWait = ReturnType<typeof waitForMemory>;
 
@@ -20,7 +20,7 @@ export type MemoryWait = ReturnType<typeof waitForMemory>;
  */
 export function waitForMemory(
   { gateway: { config, runs, clock } }: Pick<ServerContext, 'gateway'>,
-  room: BodyRoom,
+  rooms: RoomsByMode,
 ) {
   const { body_limit_bytes: bytesMax, arrival_timeout_ms: arrivalTimeoutMs } = config.server;
   const arriving = new WeakMap<FastifyRequest, () => void>();
@@ -38,7 +38,7 @@ export function waitForMemory(
     if (bytes < largeBytes || bytes > bytesMax) return payload;
     const { socket } = request.raw;
     timedHere.add(socket);
-    const place = room.enter(ownersOf(request), bytes);
+    const place = roomOf(request, rooms).enter(ownersOf(request), bytes);
     request.place = place;
     reply.raw.once('close', () => {
       arriving.get(request)?.();
