@@ -367,6 +367,14 @@ test('the preview prices the last week again, request by request', async () => {
     [row!.requests, row!.charged_micros, row!.would_charge_micros],
     [3, 6_000, 9_000],
   );
+  // As an operator enters it: today's price again, and one for later.
+  const schedule = [
+    { input: 0, output: 10 },
+    { effective_from: '2099-01-01', input: 0, output: 20 },
+  ];
+  const planned = { changes: [{ path: ['models', 'previewed', 'prices'], value: schedule }] };
+  const later = await admin.ok<PreviewOf>('POST', '/settings/preview', { body: planned });
+  assert.equal(later.data.find(({ model: id }) => id === 'previewed')?.would_charge_micros, 12_000);
 });
 
 test('the preview leaves out requests with sound of a price of its own, which the books do not count', async () => {

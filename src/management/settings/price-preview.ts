@@ -118,7 +118,7 @@ function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null
   if (isOwnKeyVersion(priceVersion) || hasSound(priceVersion)) return null;
   const factor = { markup: config.pricing.markup, multiplierPpm: again.multiplierPpm };
   const model = catalog.resolve(modelId);
-  const price = model && priceFor(model, { ...factor, nowMs: again.toMs });
+  const price = model && priceFor(model, { ...factor, nowMs: previewedAtMs(again, model) });
   if (!price || price.list.unit !== undefined || charge.images > 0) {
     const kept = terms();
     const changed = kept && changeTerms(again, { charge, kept, factor });
@@ -141,6 +141,13 @@ function priceAgain(again: Again, { charge, terms }: PricedCharge): Costs | null
   const allowed = { tier, fromMs: nowMs, untilMs: nowMs };
   const run = { usage: { ...usage, tier }, searches: webSearches, nowMs };
   return priceUsage({ ...atCost(asked, costPpm), ...search, allowed }, run);
+}
+
+/** A price for later that is new is previewed as if it had begun. */
+function previewedAtMs({ now, toMs }: Again, { id, prices }: Model): number {
+  const before = now.catalog.resolve(id)?.prices ?? [];
+  const added = prices.find((price) => !before.some((old) => isDeepStrictEqual(old, price)));
+  return Math.max(toMs, added?.effectiveFromMs ?? toMs);
 }
 
 /** Returns the price of a search within an answer; null when another one is saved for it. */
@@ -173,9 +180,10 @@ function searchAgain(
  * when the model's own price is changed, and for answers that had images beside their tokens.
  */
 function changeTerms(
-  { now, next, toMs }: Again,
+  again: Again,
   asked: { readonly charge: Charge; readonly kept: PriceTerms; readonly factor: PriceFactor },
 ): PriceTerms | null {
+  const { now, next, toMs } = again;
   const { charge, kept, factor } = asked;
   const { modelId, usage } = charge;
   if (totalInputTokens(usage) + usage.outputTokens > 0) return null;
@@ -198,7 +206,8 @@ function changeTerms(
   const unitsOf = ({ config, catalog }: Priced) => {
     const model = catalog.resolve(modelId);
     const { markup } = config.pricing;
-    return model && priceFor(model, { ...factor, markup, nowMs: toMs });
+    const nowMs = model && catalog === next.catalog ? previewedAtMs(again, model) : toMs;
+    return model && priceFor(model, { ...factor, markup, nowMs });
   };
   const [before, after] = [unitsOf(now), unitsOf(next)];
   const [one, cost] = [before?.list.unit, before?.upstream.unit];

@@ -200,6 +200,12 @@ function List({ name, schema, description, ...place }: ListProps) {
   const items = at(form.getValues(), path) as Values[];
   const item = plain(schema.items!);
   const singular = labelOf(name).replace(/s$/, '');
+  const last = items.at(-1);
+  // A price for later that lacked the tiers of today's would sell their requests for less.
+  const added =
+    name === 'prices' && last !== undefined
+      ? { ...(structuredClone(last) as Values), effective_from: '' }
+      : groupToForm(item, undefined);
   return (
     <Group
       form={form}
@@ -236,7 +242,7 @@ function List({ name, schema, description, ...place }: ListProps) {
             variant="default"
             size="xs"
             leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => form.insertListItem(path, groupToForm(item, undefined))}
+            onClick={() => form.insertListItem(path, added)}
           >
             Add {singular.toLowerCase()}
           </Button>
