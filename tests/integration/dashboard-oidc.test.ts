@@ -286,6 +286,19 @@ test("the provider's answer works once, unchanged, in the browser that started t
   assert.equal(await back(again, used), '/sign-in?error=oidc_failed');
 });
 
+test('a sign-in that was begun in another tab meanwhile ends no earlier one', async () => {
+  const { sub, email } = person();
+  await signIn(closed, { email });
+  const client = visitor(closed);
+  const first = await callbackOf(client, sub, '/keys');
+  const second = await callbackOf(client, sub, '/usage');
+  assert.equal(client.cookie.match(/tollgate\.state_/g)?.length, 2);
+  assert.equal(await back(client, first), '/keys');
+  assert.equal(await nameOf(client), email);
+  assert.equal(await back(client, second), '/usage');
+  assert.doesNotMatch(client.cookie, /tollgate\.state/);
+});
+
 test('the return address leads into the dashboard only', async () => {
   const { sub, email } = person();
   await signIn(closed, { email });

@@ -30,6 +30,7 @@ import {
 import { withCurrentSignatures } from './re-signed-cookies.ts';
 import { librarySecret } from './second-factor-secrets.ts';
 import type { Session } from './session.ts';
+import { withOwnState, withSharedState } from './state-cookies.ts';
 
 export type Client = {
   readonly cookie: string;
@@ -316,7 +317,8 @@ export class Authentication {
       url.searchParams.set('prompt', 'login');
       url.searchParams.set('max_age', '0');
     }
-    return { result: url.href, cookies: response.headers.getSetCookie() };
+    const state = url.searchParams.get('state') ?? '';
+    return { result: url.href, cookies: withOwnState(response.headers.getSetCookie(), state) };
   }
 
   /**
@@ -330,7 +332,8 @@ export class Authentication {
   ): Promise<WithCookies<{ readonly path: string; readonly freshSession: string | null }>> {
     const library = await this.#libraryWithProvider(client);
     const url = `${this.#input.publicUrl()}${callbackPath}/callback/${oidcProviderId}?${query}`;
-    const headers = this.#headersOf(client);
+    const state = new URLSearchParams(query).get('state') ?? '';
+    const headers = this.#headersOf({ ...client, cookie: withSharedState(client.cookie, state) });
     const arrival: Arrival = {};
     const response = await this.#arrivals.run(arrival, () =>
       library.handler(new Request(url, { headers })),
@@ -342,7 +345,7 @@ export class Authentication {
         path: pathAfterProvider(response.headers.get('location')),
         freshSession: isFresh ? sessionId : null,
       },
-      cookies: response.headers.getSetCookie(),
+      cookies: withOwnState(response.headers.getSetCookie(), state),
     };
   }
 
