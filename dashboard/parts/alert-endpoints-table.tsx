@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Switch, Text } from '@mantine/core';
 import { IconBell } from '@tabler/icons-react';
+import { useState } from 'react';
 import { useChange } from '../api/use-api.ts';
 import {
   type AlertEndpoint,
@@ -12,6 +13,7 @@ import { confirm } from './confirm.tsx';
 import { CutText } from './cut-text.tsx';
 import { type Column, DataTable } from './data-table.tsx';
 import { EmptyState } from './empty-state.tsx';
+import { NewKeyDialog } from './new-key-dialog.tsx';
 import { showError, showSuccess } from './notify.ts';
 
 type Props = { readonly of: AlertsOf; readonly alerts: AlertEndpoints };
@@ -77,6 +79,8 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
   const update = useChange(`PATCH ${path}`, { invalidates });
   const remove = useChange(`DELETE ${path}`, { invalidates });
   const test = useChange(`POST ${path}/test`, { invalidates });
+  const replace = useChange(`POST ${path}/secret`);
+  const [secret, setSecret] = useState<string | null>(null);
   const params = { ...of.params, endpoint: row.id };
   const isOn = row.disabled_at === null;
   const askToRemove = () =>
@@ -87,6 +91,13 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
       danger: true,
       run: () => remove.mutateAsync({ params }),
       done: 'Endpoint removed.',
+    });
+  const askForSecret = () =>
+    confirm({
+      title: 'Replace the secret of this webhook?',
+      text: `You get a new secret for ${row.address}. For a day, the present one signs beside it.`,
+      action: 'Replace',
+      run: async () => setSecret((await replace.mutateAsync({ params })).secret),
     });
   const sendTest = () =>
     test
@@ -113,6 +124,23 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
       >
         Send test
       </Button>
+      {row.kind === 'webhook' && (
+        <Button
+          variant="default"
+          size="xs"
+          aria-label={`New secret for ${row.address}`}
+          onClick={askForSecret}
+        >
+          New secret…
+        </Button>
+      )}
+      <NewKeyDialog
+        created={secret === null ? null : { key: { name: row.address }, secret }}
+        what="Webhook"
+        verb="has a new secret"
+        power="send events in the name of this service"
+        onClose={() => setSecret(null)}
+      />
       <Button
         variant="default"
         size="xs"

@@ -13,7 +13,7 @@ type Props = {
   /** What has the secret. */
   readonly what?: 'Key' | 'Webhook';
   /** What was done to the key. */
-  readonly verb?: 'created' | 'rotated';
+  readonly verb?: 'created' | 'rotated' | 'has a new secret';
   /** Shown below the key: how to use it. */
   readonly children?: ReactNode;
 };

@@ -48,7 +48,7 @@ type Actions = {
   readonly backup: 'make';
   readonly database: 'move';
   readonly settings: 'update' | 'reload';
-  readonly alert: 'create' | 'update' | 'remove' | 'send';
+  readonly alert: 'create' | 'update' | 'remove' | 'send' | 'replace-secret';
   readonly 'own-key': 'create' | 'update' | 'remove';
   readonly batch: 'cancel';
 };

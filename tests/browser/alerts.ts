@@ -62,6 +62,18 @@ for (const path of ['/alerts', '/operator/alerts'])
       for (const message of sent()) assert.ok(isSigned(message, secret));
       assert.equal(new Set(sent().map(({ id }) => id)).size, 1);
 
+      await page.getByRole('button', { name: `New secret for ${receiver.url}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Replace', exact: true }).click();
+      await confirmIdentity(page, password);
+      const again = page.getByRole('dialog', { name: /has a new secret$/ });
+      const other = (await again.locator('code').first().textContent())!.trim();
+      await checkAccessibility(page);
+      await again.getByRole('button', { name: 'Done' }).click();
+      const count = sent().length;
+      await page.getByRole('button', { name: `Send test to ${receiver.url}` }).click();
+      await until(() => sent().length > count);
+      for (const one of [secret, other]) assert.ok(isSigned(sent().at(-1)!, one));
+
       await page.getByRole('switch', { name: `Send events to ${receiver.url}` }).press('Space');
       const isOff = page.getByRole('button', { name: 'Send test', disabled: true });
       await isOff.waitFor();

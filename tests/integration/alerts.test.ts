@@ -197,6 +197,47 @@ test('a delivery is sent again under its id, and a test event whatever the types
   assert.deepEqual(ids, [sent!.id, sent!.id]);
 });
 
+test('a replaced secret signs beside the new one for a day; both are audited, neither is shown again', async () => {
+  receiver.answer(answerJson({}));
+  const owner = await signIn(gateway);
+  const { endpoint, secret } = await add(owner);
+  const path = `/accounts/${owner.account}/alert-endpoints/${endpoint.id}`;
+  type Replaced = { readonly secret: string; readonly earlier_until: string };
+  const first = await jsonOf<Replaced>(owner.post(`${path}/secret`));
+  const newest = await jsonOf<Replaced>(owner.post(`${path}/secret`));
+  assert.equal(Date.parse(newest.earlier_until), clock.nowMs() + 24 * 60 * minute);
+  const signedBy = async () => {
+    const earlier = receiver.messages().length;
+    await ok(owner.post(`${path}/test`));
+    const message = await noticed(() => receiver.messages()[earlier]);
+    return [secret, first.secret, newest.secret].map((one) => isSigned(message, one));
+  };
+  assert.deepEqual(await signedBy(), [true, true, true]);
+  const nowMs = clock.nowMs();
+  clock.jumpTo(nowMs + 24 * 60 * minute);
+  assert.deepEqual(await signedBy(), [false, false, true]);
+  clock.jumpTo(nowMs);
+  const rows = await rowsOf(gateway.database, 'audit_log', { action: 'alert.replace-secret' });
+  assert.equal(rows.filter(({ subject }) => subject === endpoint.id).length, 2);
+  const audited = JSON.stringify(await rowsOf(gateway.database, 'audit_log'));
+  for (const one of [secret, first.secret, newest.secret]) assert.ok(!audited.includes(one));
+});
+
+test('of two replacements at once, each new secret signs or was refused', async () => {
+  receiver.answer(answerJson({}));
+  const owner = await signIn(gateway);
+  const { endpoint } = await add(owner);
+  const path = `/accounts/${owner.account}/alert-endpoints/${endpoint.id}`;
+  const replies = await Promise.all([1, 2, 3].map(() => owner.post(`${path}/secret`)));
+  const made = replies.filter(({ status }) => status === 200);
+  assert.ok(made.length > 0);
+  for (const { status } of replies) assert.ok(status === 200 || status === 409);
+  const earlier = receiver.messages().length;
+  await ok(owner.post(`${path}/test`));
+  const message = await noticed(() => receiver.messages()[earlier]);
+  for (const reply of made) assert.ok(isSigned(message, reply.json<{ secret: string }>().secret));
+});
+
 test('another account sees nothing of an endpoint, and secrets are stored encrypted', async () => {
   const [owner, stranger] = [await signIn(gateway), await signIn(gateway)];
   const { endpoint, secret } = await add(owner, { address: `${receiver.url}?token=hidden-token` });

@@ -367,6 +367,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /accounts/:account/alert-endpoints': sending(byOwner, webhook),
   'PATCH /accounts/:account/alert-endpoints/:endpoint': sending(withEndpoint, { enabled: false }),
   'DELETE /accounts/:account/alert-endpoints/:endpoint': withEndpoint,
+  'POST /accounts/:account/alert-endpoints/:endpoint/secret': withEndpoint,
   'POST /accounts/:account/alert-endpoints/:endpoint/test': withEndpoint,
   'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
   'POST /accounts/:account/batches/:batch/cancel': withBatch,
@@ -378,6 +379,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     enabled: false,
   }),
   'DELETE /operator/accounts/:account/alert-endpoints/:endpoint': withOwnEndpoint,
+  'POST /operator/accounts/:account/alert-endpoints/:endpoint/secret': withOwnEndpoint,
   'POST /operator/accounts/:account/alert-endpoints/:endpoint/test': withOwnEndpoint,
   'POST /operator/accounts/:account/alert-deliveries/:delivery/again': async () =>
     withDelivery(await withOwnEndpoint()),

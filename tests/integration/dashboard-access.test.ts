@@ -258,6 +258,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'PATCH /settings',
     'POST /alert-deliveries/:delivery/again',
     'POST /alert-endpoints',
+    'POST /alert-endpoints/:endpoint/secret',
     'POST /alert-endpoints/:endpoint/test',
     'POST /auto-top-up/card',
     'POST /own-keys',

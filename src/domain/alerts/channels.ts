@@ -140,7 +140,8 @@ export class Channels {
   }
 
   #message(target: EndpointTarget, { id, type, data, createdAtMs }: StoredEvent) {
-    const timestamp = Math.floor(this.#options.clock.nowMs() / 1_000);
+    const nowMs = this.#options.clock.nowMs();
+    const timestamp = Math.floor(nowMs / 1_000);
     const headers = { 'user-agent': 'tollgate', 'content-type': 'application/json' };
     if (target.kind === 'slack') {
       const { title, sentence, link } = this.#words(target, { type, data });
@@ -151,12 +152,15 @@ export class Channels {
     // `data` is JSON already. The time is the event's in every attempt.
     const time = new Date(createdAtMs).toISOString();
     const body = `{"type":${JSON.stringify(type)},"timestamp":"${time}","data":${data}}`;
+    const earlier = (target.earlier ?? []).filter(({ untilMs }) => untilMs > nowMs);
+    const signing = [target.secret!, ...earlier.map(({ secret }) => secret)];
+    const signatures = signing.map((secret) => signatureOf(secret, { id, timestamp, body }));
     return {
       headers: {
         ...headers,
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureOf(target.secret!, { id, timestamp, body }),
+        'webhook-signature': signatures.join(' '),
       },
       body,
     };

@@ -27,8 +27,20 @@ export const sealedEndpoints = new SealedRows<{ readonly id: string }>({
   contextOf: ({ id }) => id,
 });
 
-/** What is encrypted. `secret` signs webhooks; null: none does. */
-type Content = { readonly address: string; readonly secret: string | null };
+/**
+ * What is encrypted. `secret` signs webhooks; null: none does. `earlier`: those that it has replaced,
+ * the newest first, which sign beside it for a time.
+ */
+type Content = {
+  readonly address: string;
+  readonly secret: string | null;
+  readonly earlier?: readonly { readonly secret: string; readonly untilMs: number }[];
+};
+
+/** How long a replaced secret signs beside the new one, so that receivers can change in between. */
+const earlierMs = 24 * 60 * 60_000;
+/** Each is a part of a header. */
+const earlierMax = 3;
 
 /** The address in an e-mail endpoint that stands for every owner of the account. */
 export const ownersAddress = 'owners';
@@ -134,4 +146,21 @@ export async function readTarget(
       ? { address: shown_address, secret: null }
       : (JSON.parse(await sealedEndpoints.open(secrets, { id }, sealed)) as Content);
   return { id, kind, account_id, ...content };
+}
+
+/**
+ * Returns what to write for a new secret of a webhook, and the secret, which is never shown again. Throws
+ * when the row is under a secret that is not accepted.
+ */
+export async function newSecretOf(secrets: Secrets, row: EndpointRow, nowMs: number) {
+  const { address, secret, earlier = [] } = await readTarget(secrets, row);
+  const made = newSigningSecret();
+  const untilMs = nowMs + earlierMs;
+  const kept = [{ secret: secret!, untilMs }, ...earlier.filter((one) => one.untilMs > nowMs)];
+  const content = { address, secret: made, earlier: kept.slice(0, earlierMax) };
+  return {
+    secret: made,
+    untilMs,
+    sealed: await sealedEndpoints.seal(secrets, row, JSON.stringify(content)),
+  };
 }

@@ -14,7 +14,7 @@ type SignedMessage = {
   readonly body: string;
 };
 
-/** Returns `webhook-signature`. `secret`: `whsec_` and base64. */
+/** Returns one part of `webhook-signature`. `secret`: `whsec_` and base64. */
 export function signatureOf(secret: string, { id, timestamp, body }: SignedMessage): string {
   const key = Buffer.from(secret.slice(prefix.length), 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;

@@ -13,6 +13,7 @@ import {
   changeAlertEndpoint,
   createAlertEndpoint,
   removeAlertEndpoint,
+  replaceAlertSecret,
   sendAlertAgain,
   sendTestAlert,
 } from '../changes/alert-endpoints.ts';
@@ -45,6 +46,9 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
 
   'DELETE /accounts/:account/alert-endpoints/:endpoint': ({ changes, ...call }) =>
     removeAlertEndpoint(changes, { owner: ownerOf(call), id: call.params.endpoint }),
+
+  'POST /accounts/:account/alert-endpoints/:endpoint/secret': ({ context, changes, ...call }) =>
+    replaceAlertSecret(changes, context, { owner: ownerOf(call), id: call.params.endpoint }),
 
   'POST /accounts/:account/alert-endpoints/:endpoint/test': async ({ changes, ...call }) => {
     await sendTestAlert(changes, { owner: ownerOf(call), id: call.params.endpoint });

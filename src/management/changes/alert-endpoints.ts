@@ -10,12 +10,14 @@ import {
   findEndpoint,
   listEndpoints,
   newEndpoint,
+  newSecretOf,
   type Owner,
   ownersAddress,
   toListing,
 } from '../../domain/alerts/endpoints.ts';
 import { sendAgain, writeTest } from '../../domain/alerts/outbox.ts';
 import { listMembers } from '../../domain/users/members.ts';
+import type { Database } from '../../db/database.ts';
 import type { Db } from '../../db/schema.ts';
 import type { Secrets } from '../../lib/secrets.ts';
 import { type AlertType, typesHeardBy } from '../../terms/alert-events.ts';
@@ -79,6 +81,36 @@ export function changeAlertEndpoint(
   });
 }
 
+/**
+ * Returns a new secret of a webhook, which is never shown again, and until when the one before signs
+ * beside it. Throws ApiError 404, and 409 for what has no secret.
+ */
+export async function replaceAlertSecret(
+  changes: AuditedChanges,
+  parts: { readonly database: Pick<Database, 'read'>; readonly secrets: Secrets },
+  place: Place,
+): Promise<{ readonly secret: string; readonly earlier_until: string }> {
+  const row = await requireEndpoint(parts.database.read, place);
+  if (row.kind !== 'webhook')
+    throw new ApiError('conflict', 'Only webhooks are signed, so this endpoint has no secret.');
+  const made = await newSecretOf(parts.secrets, row, changes.clock.nowMs()).catch(() => null);
+  if (!made)
+    throw new ApiError('conflict', 'Its address cannot be decrypted. Remove it, and add it again.');
+  const earlier_until = new Date(made.untilMs).toISOString();
+  return changes.commit(async (database) => {
+    const { numUpdatedRows } = await database.write
+      .updateTable('alert_endpoints')
+      .set(made.sealed)
+      .where('id', '=', row.id)
+      .where('sealed', '=', row.sealed)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n)
+      throw new ApiError('conflict', 'The endpoint was changed meanwhile. Try again.');
+    const change = changeOf('replace-secret', place, { after: { earlier_until } });
+    return { result: { secret: made.secret, earlier_until }, change };
+  });
+}
+
 /** Also removes its deliveries. Throws ApiError 404. */
 export function removeAlertEndpoint(changes: AuditedChanges, place: Place): Promise<void> {
   return changes.commit(async (database) => {
@@ -111,7 +143,7 @@ export function sendAlertAgain(changes: AuditedChanges, { owner, id }: Place): P
 }
 
 function changeOf(
-  action: 'create' | 'update' | 'remove' | 'send',
+  action: 'create' | 'update' | 'replace-secret' | 'remove' | 'send',
   { owner, id }: Place,
   fields: Pick<Change, 'before' | 'after'>,
 ) {

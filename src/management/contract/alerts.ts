@@ -87,6 +87,16 @@ export const alertsEndpoints = {
     summary: 'Remove an endpoint of alerts',
     output: Done,
   }),
+  'POST /accounts/:account/alert-endpoints/:endpoint/secret': endpoint({
+    ...changing,
+    confirmed: true,
+    summary: 'Replace the secret of a webhook',
+    note: 'Until `earlier_until`, the secret before signs beside the new one.',
+    output: closed({
+      secret: Type.String({ description: 'It is shown this once.' }),
+      earlier_until: Type.String({ description: 'A day later.' }),
+    }),
+  }),
   'POST /accounts/:account/alert-endpoints/:endpoint/test': endpoint({
     ...changing,
     summary: 'Send a test event',
