@@ -16,7 +16,7 @@ const groups = {
   crashes: [test([...filesAtFullVolume.crashes, 'tests/volume/crashes/*.test.ts'])],
   // Builds and runs the container image. Needs Debian's packages, Python and root.
   image: [test(['tests/volume/image/*.test.ts'])],
-  // `npm test` runs `pages` only.
+  // `npm test` runs `pages`.
   browser: [test(['tests/browser/!(pages).test.ts'])],
   faults: [test([...filesAtFullVolume.faults, 'tests/volume/faults/*.test.ts'])],
   programs: [{ command: process.execPath, options: ['tests/programs/run.mjs'], env: {} }],

@@ -1,4 +1,8 @@
-// Tests of the account pages, sign-in and settings, in one process with one Chromium.
+// Tests of the shell, tables, drafts, the account pages, sign-in and settings, in one process with one
+// Chromium.
+import './shell.ts';
+import './drafts.ts';
+import './tables.ts';
 import './overview.ts';
 import './keys.ts';
 import './key-journeys.ts';

@@ -1,7 +1,4 @@
-// Tests of the shell and of every page. They share a process, because each needs 3 seconds of CPU
-// before its first page.
-import './shell.ts';
-import './drafts.ts';
+// What `npm test` shows in the browser: every page, and how little the first one asks for. They share a
+// process, because each needs 3 seconds of CPU before its first page.
 import './first-figures.ts';
-import './tables.ts';
 import './every-page.ts';

@@ -72,7 +72,6 @@ for (const store of ['sqlite', 'postgres'] as const)
       await before.start();
       await charges(before, later);
       await before.verify();
-      await next.verify();
     });
   });
 
