@@ -1132,6 +1132,38 @@ test('an id of an item that is repeated or too long is left out, for OpenAI', ()
   );
 });
 
+test('a call without arguments has none, and a result without words is empty', () => {
+  for (const none of [{}, { arguments: null }]) {
+    const call = { ...chatCall('a'), function: { name: 'f', ...none } };
+    const result = {
+      role: 'tool',
+      tool_call_id: 'a',
+      ...('arguments' in none && { content: null }),
+    };
+    for (const changes of [{}, openAi])
+      assert.deepEqual(
+        chatMessages([user, { ...called('a'), tool_calls: [call] }, result], changes),
+        [user, called('a'), answered('a', '')],
+      );
+  }
+  const call = { type: 'function_call', call_id: 'a', name: 'f' };
+  const output = { type: 'function_call_output', call_id: 'a' };
+  const custom = { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'x' };
+  const written = { type: 'custom_tool_call_output', call_id: 'b', output: null };
+  const { input } = sent(
+    straight('responses'),
+    { input: [user, call, output, custom, written] },
+    openAi,
+  ).body;
+  assert.deepEqual(input, [
+    user,
+    { ...call, arguments: '{}' },
+    { ...output, output: '' },
+    custom,
+    { ...written, output: '' },
+  ]);
+});
+
 test('two results for one call become one', () => {
   assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
     user,

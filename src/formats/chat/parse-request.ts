@@ -4,7 +4,7 @@ import { invalidRequest, refuseProblem } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
-import { editFields } from '../edit-json.ts';
+import { editAt, editFields, editItems } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
 import { mapChanged, toChatChoice, toChatMessages, toChatTool, withKind } from '../tool-shapes.ts';
 import { RequestSchema, type ChatRequest } from './schema.ts';
@@ -34,10 +34,11 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
  */
 function inOwnShape(body: JsonObject): JsonObject {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
-  const messages = mapChanged(toChatMessages(body.messages), (message) =>
-    isObject(message)
-      ? editFields(message, { tool_calls: mapChanged(message.tool_calls, withKind) })
-      : message,
+  const messages = editItems(toChatMessages(body.messages), (message) =>
+    editFields(message, {
+      tool_calls: editItems(mapChanged(message.tool_calls, withKind), withArguments),
+      ...(message.role === 'tool' && { content: message.content ?? '' }),
+    }),
   );
   const isSerial = isObject(choice) && choice.disable_parallel_tool_use === true;
   return editFields(body, {
@@ -46,6 +47,13 @@ function inOwnShape(body: JsonObject): JsonObject {
     tool_choice: toChatChoice(choice),
     parallel_tool_calls: isSerial ? (parallel ?? false) : parallel,
   });
+}
+
+/** JSON leaves out what a client's program has not set, as where a tool takes or returns nothing. */
+function withArguments(call: JsonObject): JsonObject {
+  return editAt(call, ['function'], (named) =>
+    editFields(named, { arguments: named.arguments ?? '{}' }),
+  );
 }
 
 function checkMaxTokens(

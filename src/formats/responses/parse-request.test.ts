@@ -75,8 +75,8 @@ const refused: Readonly<Record<string, object>> = {
   'input[0].arguments must be a string; got an object': {
     input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: {} }],
   },
-  'input[0].output is required: a string or an array': {
-    input: [{ type: 'function_call_output', call_id: 'c' }],
+  'input[0].output must be a string or an array; got 5': {
+    input: [{ type: 'function_call_output', call_id: 'c', output: 5 }],
   },
   'input[1] refers to an item by its id, but nothing is kept between requests: send the item itself, as client libraries do with `store: false`.':
     { input: ['x', { type: 'item_reference', id: 'msg_1' }] },

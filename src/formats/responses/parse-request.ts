@@ -57,7 +57,21 @@ function inOwnShape(given: JsonObject): JsonObject {
   return editFields(body, {
     tools: mapChanged(tools, toResponsesTool),
     tool_choice: toResponsesTool(choice),
+    input: editItems(body.input, withWords),
   });
+}
+
+/** JSON leaves out what a client's program has not set, as where a tool takes or returns nothing. */
+function withWords(item: JsonObject): JsonObject {
+  switch (item.type) {
+    case 'function_call':
+      return editFields(item, { arguments: item.arguments ?? '{}' });
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return editFields(item, { output: item.output ?? '' });
+    default:
+      return item;
+  }
 }
 
 /**
