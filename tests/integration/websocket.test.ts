@@ -237,7 +237,11 @@ for (const [what, frame, message] of [
   ['no JSON', '{"type":', /cannot be read/],
   ['no object', '[]', /JSON object/],
   ['no type', '{}', /type must be `response\.create`/],
-  ['another type', '{"type":"response.steer"}', /type must be `response\.create`.*response\.steer/],
+  [
+    'another type',
+    '{"type":"response.cancel"}',
+    /type must be `response\.create`.*response\.cancel/,
+  ],
   ['a lane without a name', '{"type":"response.create","stream_id":""}', /stream_id must be/],
   ['a deep frame', `{"type":"response.create","input":${'['.repeat(500)}`, /nested deeper/],
   ['many values', `{"type":"response.create","input":[${'1,'.repeat(60_000)}1]}`, /more than/],
@@ -263,6 +267,26 @@ test('a frame of bytes is refused, and one that is too large ends the connection
   socket.send({ type: 'response.create', ...ask, input: 'x'.repeat(1.8 * bodyBytesMax) });
   assert.equal((await socket.next()).error!.code, 'request_too_large');
   assert.equal(await socket.closed(), 1009);
+});
+
+test('a frame that steers gets its input back while the response runs on', async (t) => {
+  const { key } = await newKey();
+  const parts = answerInParts([...start, ...deltas.slice(0, 2)], [...deltas.slice(2), ...end]);
+  gateway.upstream.on('/v1/responses', parts.script, answer);
+  const socket = await open(t, key);
+  socket.send({ type: 'response.create', ...ask });
+  const { response } = await socket.next();
+  const steer = { previous_response_id: response!.id, input: 'Be brief.' };
+  socket.send({ type: 'response.steer', ...steer });
+  let frame = await socket.next();
+  while (frame.type !== 'response.steer.failed') frame = await socket.next();
+  assert.equal(frame.error!.code, 'steering_not_supported');
+  assert.deepEqual(frame['steer'], steer);
+  // It does not wait in the place of the next request.
+  socket.send({ type: 'response.create', ...ask });
+  parts.release();
+  assert.equal((await socket.last()).type, 'response.completed');
+  assert.equal((await socket.last()).type, 'response.completed');
 });
 
 test('a client that leaves has gone: its answer is read on and charged', async (t) => {

@@ -20,6 +20,7 @@ import {
   eventFrame,
   readCreateFrame,
   refusalOf,
+  steerRefusal,
   type Turn,
   turnAfter,
 } from './frames.ts';
@@ -150,11 +151,12 @@ export class Connection {
   #receive(data: Buffer, isBinary: boolean): void {
     const place = this.#place;
     this.#place = null;
+    const steered = isBinary ? null : steerRefusal(data);
     const refusal = isBinary ? binaryRefused : this.#waiting ? oneAtATime : this.#ending?.error;
-    if (refusal) {
+    if (steered !== null || refusal) {
       place?.leave();
       if (this.#its.socket.bufferedAmount > unreadBytesMax) return this.#its.socket.terminate();
-      return void this.#sendError(refusal);
+      return void (steered === null ? this.#sendError(refusal!) : this.#send(steered));
     }
     place?.onRefused(() => {
       this.#waiting = null;

@@ -9,7 +9,14 @@ import {
   refuseField,
 } from '../../canonical/errors.ts';
 import { clientFormats } from '../../formats/registry.ts';
-import { isObject, type JsonObject, parseJson, requestValuesMax } from '../../lib/json.ts';
+import {
+  isObject,
+  type JsonObject,
+  objectOf,
+  parseJson,
+  requestValuesMax,
+} from '../../lib/json.ts';
+import { largeBytes } from '../large-bodies.ts';
 
 /** A response that the connection can go on from: its input and output, as items with commas between. */
 export type Turn = { readonly id: string; readonly items: string };
@@ -45,6 +52,25 @@ export function readCreateFrame(data: Buffer): CreateFrame {
     refuseField('stream_id', `must be a text of 1 to ${laneLengthMax} characters.`);
   const fields = { ...rest, stream: true, ...(generate === false && { generate }) };
   return { streamId, previousId, input, fields };
+}
+
+/**
+ * Returns the answer to a frame that steers a running response, which is not offered here: its input, for the next
+ * request. null: it is another frame.
+ */
+export function steerRefusal(data: Buffer): string | null {
+  if (data.length >= largeBytes || !data.includes('"response.steer"')) return null;
+  const parsed = parseJson(data);
+  const { type, previous_response_id, input } = objectOf(parsed.ok ? parsed.value : null);
+  if (type !== 'response.steer') return null;
+  const error = {
+    type: 'invalid_request_error',
+    code: 'steering_not_supported',
+    message:
+      'A running response cannot be steered here. Send the input with the next `response.create`.',
+  };
+  const steer = { previous_response_id, input };
+  return JSON.stringify({ type: 'response.steer.failed', sequence_number: 0, error, steer });
 }
 
 /**
