@@ -110,6 +110,18 @@ test('Chat on Vertex offers no tiers, because its answers do not name them', asy
   assert.equal(asked.length, 0);
 });
 
+test('the format of an image, which Vertex alone takes, is passed to it', async () => {
+  gateway.upstream.on(`${gemini}:generateContent`, answerWith('ON_DEMAND'));
+  const imageConfig = { imageOutputOptions: { mimeType: 'image/jpeg', compressionQuality: 80 } };
+  const body = { contents: [{ parts: [{ text: 'Draw.' }] }], generationConfig: { imageConfig } };
+  const { reply, asked } = await gateway.recordUpstream(() =>
+    gateway.post('/v1beta/models/gemini:generateContent', { key, body }),
+  );
+  assert.equal(reply.status, 200, reply.text);
+  const { generationConfig } = asked[0]!.body as { generationConfig: JsonObject };
+  assert.deepEqual(generationConfig['imageConfig'], imageConfig);
+});
+
 test('input is counted with the fields that Vertex takes, and without generating', async () => {
   gateway.upstream.on(`${gemini}:countTokens`, answerJson({ totalTokens: 36 }));
   const tool = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } };

@@ -113,10 +113,10 @@ export const verdictTable: VerdictTable = {
     responseFormat: unavailable('images have `imageConfig`; sound and film have no price here'),
   },
   thinkingConfig: pass('includeThoughts thinkingBudget thinkingLevel'),
-  imageConfig: {
-    ...pass('aspectRatio imageSize personGeneration prominentPeople'),
-    ...verdicts(stored, 'imageOutputOptions outputMimeType outputCompressionQuality'),
-  },
+  imageConfig: pass(
+    'aspectRatio imageSize personGeneration prominentPeople imageOutputOptions outputMimeType outputCompressionQuality',
+  ),
+  imageOutputOptions: pass('mimeType compressionQuality'),
   safetySettings: pass('category threshold method'),
 };
 
