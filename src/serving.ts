@@ -38,7 +38,7 @@ import { openBatches } from './server/batches/open-batches.ts';
 import type { Lifecycle } from './server/context.ts';
 import { drain } from './server/drain.ts';
 import { LargeBodies } from './server/large-bodies.ts';
-import { Overload } from './server/overload.ts';
+import { Overload, overloaded } from './server/overload.ts';
 import { Alerts } from './management/alerts/alerts.ts';
 import { addManagement } from './management/dispatch.ts';
 import { openDeviceLogins } from './management/sign-in/device-logins.ts';
@@ -98,6 +98,8 @@ export async function startServing(
       lagMs: config.overload.lag_ms,
       memoryBytes: config.overload.memory_bytes,
       sumMemory: threads.sumMemory,
+      // They are free, and last as long as their senders say.
+      onFull: () => gateway.runs.stopTests(overloaded),
     },
     { log, clock },
   );

@@ -1,4 +1,5 @@
 // Tracks the running requests: a shutdown waits for them and aborts them when its time is up.
+import type { ApiError } from '../canonical/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ActiveSet } from '../lib/active-set.ts';
 import type { ImageBytes } from '../lib/image.ts';
@@ -12,6 +13,7 @@ export const readOnMs = 5_000;
 export class ActiveRuns {
   readonly #clock: Clock;
   readonly #runs = new ActiveSet<Run>();
+  readonly #tests = new ActiveSet<Run>();
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
@@ -29,14 +31,16 @@ export class ActiveRuns {
     };
   }
 
-  /** Opens a run. The end of a shutdown stops it. */
-  open(): Run {
+  /** Opens a run. The end of a shutdown stops it; that of a test can be stopped before. */
+  open({ isTest = false } = {}): Run {
     const run = new Run(this.#clock, () => {
       leave();
+      leaveTests?.();
       this.#noteIfIdle();
     });
     if (this.#isEnding) run.stop();
     const leave = this.#runs.add(run);
+    const leaveTests = isTest ? this.#tests.add(run) : null;
     return run;
   }
 
@@ -47,6 +51,11 @@ export class ActiveRuns {
   /** True while runs are aborted because the program stops. Aborted runs are free. */
   get isEnding(): boolean {
     return this.#isEnding;
+  }
+
+  /** Ends all tests, each with an error of its own. */
+  stopTests(error: () => ApiError): void {
+    for (const run of this.#tests.members()) run.stop(error());
   }
 
   endAll(): void {
@@ -88,6 +97,8 @@ export class Run {
   readonly waiting = this.#waiting.signal;
   /** True when `waiting` was aborted because nobody waited any more. */
   isAbandoned = false;
+  /** The error of a request that was stopped for others; null: it was not. */
+  stoppedBy: ApiError | null = null;
   /** Images that it has fetched for its calls, by address. */
   readonly fetched = new Map<string, ImageBytes>();
   #call: HidingCall | null = null;
@@ -105,7 +116,8 @@ export class Run {
     for (const callback of this.#onClose) callback();
   }
 
-  stop(): void {
+  stop(error: ApiError | null = null): void {
+    this.stoppedBy ??= error;
     this.#running.abort();
     this.#waiting.abort();
   }

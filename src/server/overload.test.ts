@@ -70,7 +70,7 @@ test('an idle process does not look for overload, and looks as soon as work arri
     return 0;
   };
   const overload = new Overload(
-    { lagMs: null, memoryBytes: null, sumMemory },
+    { lagMs: null, memoryBytes: null, sumMemory, onFull() {} },
     { log: { warn() {}, info() {} } as unknown as Logger, clock },
   );
   await clock.advance(60_000);

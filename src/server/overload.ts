@@ -73,6 +73,8 @@ type OverloadOptions = {
   readonly memoryBytes: number | null;
   /** Takes the memory that this thread uses, and returns that of all threads of the process. */
   readonly sumMemory: (ownBytes: number) => number;
+  /** Called ten times a second while memory is full. */
+  readonly onFull: () => void;
 };
 
 /** Returns the memory limit of this process: as configured, or by what the machine has. */
@@ -107,6 +109,7 @@ export class Overload {
   readonly #bounds: Bounds;
   readonly #log: Logger;
   readonly #sumMemory: OverloadOptions['sumMemory'];
+  readonly #onFull: OverloadOptions['onFull'];
   readonly #samples: Sample[] = [];
   readonly #clock: Clock;
   /** null: nothing has arrived for a while, so nobody looks. */
@@ -119,7 +122,7 @@ export class Overload {
   #memory = process.memoryUsage();
 
   constructor(
-    { lagMs, memoryBytes, sumMemory }: OverloadOptions,
+    { lagMs, memoryBytes, sumMemory, onFull }: OverloadOptions,
     { log, clock }: { log: Logger; clock: Clock },
   ) {
     this.#bounds = {
@@ -128,6 +131,7 @@ export class Overload {
       heapBytes: heapPart * getHeapStatistics().heap_size_limit,
     };
     this.#sumMemory = sumMemory;
+    this.#onFull = onFull;
     this.#log = log;
     this.#clock = clock;
     this.#lastMs = clock.elapsedMs();
@@ -171,7 +175,10 @@ export class Overload {
     if (this.#samples.length === samplesKept) this.#samples.shift();
     this.#samples.push(this.#measure());
     const reason = judge(this.#reason, this.#samples, this.#bounds);
-    if (reason === 'memory') this.#collect();
+    if (reason === 'memory') {
+      this.#onFull();
+      this.#collect();
+    }
     if (reason === this.#reason) return;
     this.#tell(reason);
     if (this.#reason === null) this.#sinceMs = this.#clock.elapsedMs();

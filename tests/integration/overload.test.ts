@@ -152,6 +152,22 @@ test('memory near its limit refuses new requests until it is free again', async 
   await servesAgain(started);
 });
 
+test('a test that waits for minutes gives its memory back when others need it', async (t) => {
+  const clock = new TestClock();
+  const { heapUsed, external } = process.memoryUsage();
+  const limit = 150_000_000 + 2 * (heapUsed + external);
+  const { gateway } = await start(t, { memory_bytes: limit }, clock);
+  const { key } = await gateway.makeKey();
+  const messages = [{ role: 'user', content: 'sandbox: delay_ms=543000' }];
+  const slow = gateway.post(chat.path, { key, body: { model: 'gpt-4.1', messages } });
+  await until(() => clock.dueIn(543_000) > 0);
+  const held: Buffer[] = [Buffer.alloc(limit, 1)];
+  await clock.advance(sampleMs);
+  const { status, error } = await slow;
+  assert.deepEqual([status, error.code], [503, 'overloaded']);
+  held.pop();
+});
+
 test('connections that use up the open files of the process end neither it nor a running request', async (t) => {
   const filesMax = 150;
   const argv = ['sh', '-c', `ulimit -n ${filesMax} && exec "$0" "$@"`, process.execPath];

@@ -21,7 +21,7 @@ export async function placeHold(books: Books, payer: Payer, first: Offer): Promi
   }
 }
 
-type ToRun = Placed & Pick<Running, 'client' | 'storage'>;
+type ToRun = Placed & Pick<Running, 'client' | 'storage'> & { readonly isTest: boolean };
 
 /**
  * Runs an action under a hold. However it ends, the run is closed, and a hold that an unexpected
@@ -29,10 +29,10 @@ type ToRun = Placed & Pick<Running, 'client' | 'storage'>;
  */
 export async function whileHeld<T>(
   runs: ActiveRuns,
-  { hold, offer, client, storage }: ToRun,
+  { hold, offer, client, storage, isTest }: ToRun,
   action: (held: Running) => Promise<T>,
 ): Promise<T> {
-  const run = runs.open();
+  const run = runs.open({ isTest });
   const held = { hold, run, client, storage };
   if (!offer.runsToEnd) run.watch(held);
   try {
@@ -96,7 +96,7 @@ async function chargeSold(
 
 /** Returns the error to answer with. */
 async function endFailed(
-  { hold, storage }: Running,
+  { hold, run, storage }: Running,
   { error, lossMicros, isCausedByAccount, spoiled }: Extract<Outcome, { kind: 'failed' }>,
   { isEnding }: Pick<ActiveRuns, 'isEnding'>,
 ): Promise<ApiError> {
@@ -109,7 +109,7 @@ async function endFailed(
       return null;
     });
   if (charge) return spoiledAndCharged(charge.costMicros);
-  return isEnding ? shuttingDown() : error;
+  return isEnding ? shuttingDown() : (run.stoppedBy ?? error);
 }
 
 /** The error of an answer that is charged though it cannot be passed on. */
