@@ -204,7 +204,7 @@ function List({ name, schema, description, ...place }: ListProps) {
   // A price for later that lacked the tiers of today's would sell their requests for less.
   const added =
     name === 'prices' && last !== undefined
-      ? { ...(structuredClone(last) as Values), effective_from: '' }
+      ? { ...structuredClone(last), effective_from: '' }
       : groupToForm(item, undefined);
   return (
     <Group
