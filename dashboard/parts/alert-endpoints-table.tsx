@@ -22,6 +22,7 @@ export function AlertEndpointsTable({ of, alerts }: Props) {
   return (
     <DataTable
       label="Endpoints"
+      dense
       rows={alerts.endpoints}
       columns={[...columns, { title: '', render: (row) => <Actions {...{ of, row }} /> }]}
       rowKey={(endpoint) => endpoint.id}
@@ -105,7 +106,7 @@ function Actions({ of, row }: { readonly of: AlertsOf; readonly row: AlertEndpoi
       .then(() => showSuccess('A test event is on its way. Its delivery is listed below.'))
       .catch(showError);
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       <Switch
         aria-label={`Send events to ${row.address}`}
         checked={isOn}

@@ -226,9 +226,16 @@ export async function checkLooks(page: Page, picture: string): Promise<void> {
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     assert.equal(overflow, 0, `${picture} is wider than the screen in the look '${name}'`);
+    const cut = await page.evaluate(cutButtons);
+    assert.deepEqual(cut, [], `${picture} cuts buttons in the look '${name}'`);
     await takePicture(page, `${picture}-${name}`);
   }
 }
+
+/** The texts of buttons that have no room for them. */
+const cutButtons = `[...document.querySelectorAll('.mantine-Button-label')]
+  .filter((label) => label.scrollWidth > label.clientWidth + 1)
+  .map((label) => label.textContent)`;
 
 /** Follows the dashboard's client-side navigation to another page, without a full load. */
 export async function goWithin(page: Page, path: string): Promise<void> {

@@ -18,11 +18,11 @@ export function LowBalance({ overview }: Props) {
   return (
     <Panel
       title="Low-balance warnings"
-      description={
+      description={`${
         canMail
-          ? 'Owners get one e-mail each time the live balance falls below one of these amounts. The page Alerts has other ways.'
-          : 'This service has no mail server. The page Alerts sends warnings to a webhook.'
-      }
+          ? 'Owners get one e-mail each time the live balance falls below one of these amounts.'
+          : 'This service has no mail server.'
+      }${isOwner ? ' The page Alerts has other ways.' : ''}`}
     >
       {isOwner ? (
         <ThresholdForm thresholds={thresholds} />

@@ -101,6 +101,7 @@ export function Page() {
         <Panel flush>
           <DataTable
             label="API keys"
+            dense
             pages={pages}
             columns={
               canChange

@@ -123,7 +123,7 @@ function Actions({ row }: { readonly row: OwnKey }) {
       done: 'Key removed.',
     });
   return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
+    <Group gap="xs" justify="flex-end">
       <Button
         variant="default"
         size="xs"

@@ -99,7 +99,7 @@ function columnsFor(open: (dialog: Dialog) => void): readonly Column<Passkey>[] 
       title: '',
       width: 190,
       render: (passkey) => (
-        <Group gap={4} justify="flex-end" wrap="nowrap">
+        <Group gap={4} justify="flex-end">
           <Button
             variant="subtle"
             color="red"

@@ -216,7 +216,7 @@ function decisionColumn(onDecide: (pending: PendingDecision) => void): Column<Pa
     title: '',
     render: (payment) =>
       payment.decision === null ? (
-        <Group gap="xs" justify="flex-end" wrap="nowrap">
+        <Group gap="xs" justify="flex-end">
           {payment.currency === 'usd' && (
             <Button size="xs" onClick={() => onDecide({ payment, decision: 'assign' })}>
               Credit…
