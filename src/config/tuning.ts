@@ -24,6 +24,8 @@ export type Tuning = {
   readonly storedAnswerBytes: number;
   /** The part of a kept body that is stored. */
   readonly keptBodyBytes: number;
+  /** How often each thread looks for lines of batches. */
+  readonly batchPollMs: number;
   /** The fewest lines that Bedrock takes as a batch. */
   readonly bedrockLinesMin: number;
   /** Where Stripe's API is. `null`: at Stripe. */
@@ -40,6 +42,7 @@ export const usualTuning: Tuning = {
   answerBytes: null,
   storedAnswerBytes: 8 * 1024 * 1024,
   keptBodyBytes: 256 * 1024,
+  batchPollMs: 1_000,
   bedrockLinesMin: 100,
   stripeUrl: null,
 };

@@ -86,7 +86,14 @@ export async function startPassing(
         ...models,
       },
     }),
-    { tuning: { failuresMax: 1_000, ejectionMsMax: 1, bedrockLinesMin: prompts.length } },
+    {
+      tuning: {
+        failuresMax: 1_000,
+        ejectionMsMax: 1,
+        batchPollMs: 200,
+        bedrockLinesMin: prompts.length,
+      },
+    },
   );
   after(() => gateway.stop());
   const { upstream, database } = gateway;

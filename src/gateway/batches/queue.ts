@@ -23,7 +23,6 @@ const takenMax = 8;
 /** Lines that a batch ends at once without running them. */
 const endedMax = 100;
 const batchesMax = 20;
-const pollMs = 1_000;
 /** A batch all of whose lines are with providers. */
 const sentPollMs = 30_000;
 const removeEveryMs = 60_000;
@@ -34,6 +33,7 @@ export class BatchQueue {
   readonly #parts: BatchParts;
   readonly #lines: LineRuns;
   readonly #sent: SentQueue;
+  readonly #pollMs: number;
   readonly #timers: CancelTimer[] = [];
   readonly #running = new Map<Promise<void>, Batch>();
   /** Lines that are still to be given back to the queue. */
@@ -44,6 +44,7 @@ export class BatchQueue {
 
   constructor(parts: BatchParts) {
     this.#parts = parts;
+    this.#pollMs = parts.gateway.config.tuning.batchPollMs;
     this.#lines = new LineRuns(parts);
     this.#sent = new SentQueue(parts, this.#lines, () => this.wake());
   }
@@ -51,7 +52,7 @@ export class BatchQueue {
   /** `removesExpired`: in one thread of the process. */
   start({ removesExpired }: { readonly removesExpired: boolean }): void {
     const { clock } = this.#parts.gateway;
-    this.#timers.push(clock.every(pollMs, () => this.wake()));
+    this.#timers.push(clock.every(this.#pollMs, () => this.wake()));
     if (removesExpired)
       this.#timers.push(clock.every(removeEveryMs, () => void this.#removeExpired()));
   }
@@ -116,7 +117,7 @@ export class BatchQueue {
     if (state === 'creating') {
       const isStuck = nowMs - batch.created_at_ms > hourMs || (await store.isAbandoned(batch));
       if (isStuck) return abandon(this.#parts, id);
-      return store.postpone(id, nowMs + pollMs);
+      return store.postpone(id, nowMs + this.#pollMs);
     }
     const isOver = state === 'cancelling' || batch.expires_at_ms <= nowMs;
     const { all, ofAccount } = this.#room(batch.mode);
@@ -140,7 +141,7 @@ export class BatchQueue {
     }
     if (await store.endIfDone(id, nowMs)) return;
     const isOurs = await store.hasOwnLines(id);
-    await store.postpone(id, nowMs + (isOurs ? pollMs : sentPollMs));
+    await store.postpone(id, nowMs + (isOurs ? this.#pollMs : sentPollMs));
   }
 
   #start(batch: Batch, line: TakenLine, key: ApiKey): void {
@@ -165,7 +166,11 @@ export class BatchQueue {
   async #returnGivenUp(): Promise<void> {
     for (let line; (line = this.#givenUp[0]); this.#givenUp.shift()) {
       const again = { ...line, tries: line.tries - 1 };
-      await this.#parts.store.putBack(again, this.#parts.gateway.clock.nowMs() + pollMs, 'gone');
+      await this.#parts.store.putBack(
+        again,
+        this.#parts.gateway.clock.nowMs() + this.#pollMs,
+        'gone',
+      );
     }
   }
 
