@@ -145,7 +145,8 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-void describe('requests that do not come as they should', { concurrency: true }, () => {
+// They only wait, so they do it together.
+void describe('clients that neither send nor read as they should', { concurrency: true }, () => {
   for (const [name, { send, answer, runs }] of Object.entries(ways)) {
     test(name, async () => {
       const { socket, rest } = dial();
@@ -154,6 +155,28 @@ void describe('requests that do not come as they should', { concurrency: true },
       if (runs) served += 1;
     });
   }
+
+  test('a client that never reads its answers is disconnected', async () => {
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname).pause();
+    const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+    // More than the system's buffers hold.
+    socket.write(request.repeat(30));
+    await once(socket, 'readable');
+    const own = serverSocketOf(socket);
+    await until(() => own.destroyed);
+    socket.destroy();
+  });
+
+  test('a client that was told that it is late and keeps its end open is disconnected', async () => {
+    const { socket } = dial();
+    socket.write(headOf(lengthOf(text)));
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 408 /);
+    const own = serverSocketOf(socket);
+    await until(() => own.destroyed);
+    socket.destroy();
+  });
 });
 
 const tooLong = Buffer.alloc(20_000_000, 'x');
@@ -268,28 +291,6 @@ test('a refused request with a short body leaves its connection open', async () 
   await answered;
   socket.write(`${text.slice(5)}${head}Connection: close\r\n\r\n${text}`);
   assert.match(await rest(), /^HTTP\/1\.1 401 [^]*HTTP\/1\.1 401 [^]*connection: close/i);
-});
-
-test('a client that never reads its answers is disconnected', async () => {
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname).pause();
-  const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
-  // More than the system's buffers hold.
-  socket.write(request.repeat(30));
-  await once(socket, 'readable');
-  const own = serverSocketOf(socket);
-  await until(() => own.destroyed);
-  socket.destroy();
-});
-
-test('a client that was told that it is late and keeps its end open is disconnected', async () => {
-  const { socket } = dial();
-  socket.write(headOf(lengthOf(text)));
-  const [answer] = await once(socket, 'data');
-  assert.match(String(answer), /^HTTP\/1\.1 408 /);
-  const own = serverSocketOf(socket);
-  await until(() => own.destroyed);
-  socket.destroy();
 });
 
 test('a client that sends a thousand requests before it reads an answer is disconnected', async () => {
