@@ -1056,6 +1056,28 @@ test('a call that runs on beside the conversation stays without a result, for Op
   assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
 });
 
+// github.com/openai/codex/issues/42088 (read 2026-11-30)
+test('a result that names its tool and no call is kept for OpenAI, and text of the user elsewhere', () => {
+  const own = { type: 'function_call_output', name: 'clock', output: 'noon' };
+  const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
+  const result = { type: 'function_call_output', call_id: 'a', output: 'r' };
+  const input = [user, call, result, { ...own, call_id: null }];
+  const openAiInput = [user, call, result, own];
+  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, openAiInput);
+  const words = (type: string) => [
+    { type, text: '[Output of the tool clock]' },
+    { type, text: 'noon' },
+  ];
+  const told = { role: 'user', content: words('input_text') };
+  const elsewhere = sent(straight('responses'), { input }).body.input;
+  assert.deepEqual(elsewhere, [user, call, result, told]);
+  const chat = sent({ client: 'responses', upstream: 'chat' }, { input }).body.messages;
+  assert.deepEqual((chat as JsonObject[]).at(-1), { role: 'user', content: words('text') });
+  const nameless = [{ type: 'function_call_output', output: '' }];
+  const { messages } = sent({ client: 'responses', upstream: 'chat' }, { input: nameless }).body;
+  assert.deepEqual(messages, [{ role: 'user', content: '[Output of a tool]' }]);
+});
+
 test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {
   const said = { type: 'text', text: 'Hi' };
   const use = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} });

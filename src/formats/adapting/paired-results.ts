@@ -89,8 +89,24 @@ export function asUser(
   const text = isMore
     ? `[More output of the tool call ${callId}]`
     : `[Output of the tool call ${callId}, which is not in this conversation]`;
-  const words = { type: shape.textType, text };
-  return { role: 'user', content: [words, ...partsOf(result[shape.field], shape.textType)] };
+  return wordsOfUser(text, result, shape);
+}
+
+/** Returns the output of a tool that was not called as the user's. */
+export function uncalledAsUser(result: JsonObject, shape: ResultShape): JsonObject {
+  return wordsOfUser(uncalledLabel(result), result, shape);
+}
+
+function wordsOfUser(text: string, result: JsonObject, { field, textType }: ResultShape) {
+  const words = { type: textType, text };
+  return { role: 'user', content: [words, ...partsOf(result[field], textType)] };
+}
+
+/** Returns what stands before the output of a tool that was not called. */
+export function uncalledLabel({ name }: JsonObject): string {
+  return typeof name === 'string' && name !== ''
+    ? `[Output of the tool ${name}]`
+    : '[Output of a tool]';
 }
 
 function joinPieces(

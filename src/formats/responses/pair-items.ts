@@ -3,12 +3,22 @@
 // (developers.openai.com/api/docs/guides/async-tool-calling, read 2026-11-30).
 import { invalidRequest } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
-import { asUser, missingResult, type ResultShape } from '../adapting/paired-results.ts';
+import {
+  asUser,
+  missingResult,
+  type ResultShape,
+  uncalledAsUser,
+} from '../adapting/paired-results.ts';
 
-export function completeCalls(items: readonly unknown[]): readonly unknown[] {
+/** OpenAI takes the output of a tool that was not called; hosts refuse it. */
+export function completeCalls(
+  items: readonly unknown[],
+  { isOpenAi }: { readonly isOpenAi: boolean },
+): readonly unknown[] {
   const { unanswered, lost } = matchOutputs(items);
   return items.flatMap((item, index): unknown[] => {
     if (!isObject(item)) return [item];
+    if (isUncalled(item)) return [isOpenAi ? item : uncalledAsUser(item, shapeOf(item.type))];
     const callId = String(item.call_id);
     if (lost.has(index)) return [asUser(item, callId, { shape: shapeOf(item.type) })];
     if (!unanswered.has(index) || item.async === true) return [item];
@@ -37,7 +47,7 @@ function matchOutputs(items: readonly unknown[]) {
   const open = new Map<unknown, number[]>();
   const lost = new Set<number>();
   for (const [index, item] of items.entries()) {
-    if (!isObject(item)) continue;
+    if (!isObject(item) || isUncalled(item)) continue;
     const calls = open.get(item.call_id);
     if (isCall(item) && calls) calls.push(index);
     else if (isCall(item)) open.set(item.call_id, [index]);
@@ -49,6 +59,10 @@ function matchOutputs(items: readonly unknown[]) {
 }
 
 const outputs: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output']);
+
+function isUncalled({ type, call_id: callId = null }: JsonObject): boolean {
+  return type === 'function_call_output' && callId === null;
+}
 
 function isCall({ type }: JsonObject): boolean {
   return outputs.has(`${String(type)}_output`);

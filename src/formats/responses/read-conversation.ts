@@ -14,6 +14,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import { gatherConversation, type Conversation } from '../adapting/conversation.ts';
+import { uncalledLabel } from '../adapting/paired-results.ts';
 import { readSound } from '../input-audio.ts';
 import { isPdf, readMediaUrl } from '../media-url.ts';
 import { readAnnotations } from './citations.ts';
@@ -99,8 +100,10 @@ function readItem(
     case 'tool_search_call':
       return call({ ...readSearchCall(item, path), name: names.searchName, kind: 'function' });
     case 'function_call_output':
-    case 'custom_tool_call_output':
-      return result(item.call_id, readOutput(item.output, `${path}.output`));
+    case 'custom_tool_call_output': {
+      const output = readOutput(item.output, `${path}.output`);
+      return typeof item.call_id === 'string' ? result(item.call_id, output) : told(item, output);
+    }
     case 'tool_search_output':
       return result(searchCallId(item, path), [
         { type: 'text', text: describeFoundTools(item, names) },
@@ -147,6 +150,10 @@ function readMessage(
     default:
       return { role: 'system', content: readParts(content, path, readTextPart) };
   }
+}
+
+function told(tool: JsonObject, output: readonly UserPart[]): Message {
+  return userMessage([{ type: 'text', text: uncalledLabel(tool) }, ...output]);
 }
 
 function readOutput(

@@ -55,7 +55,7 @@ export function relayRequest(
   else if (isObject(body.reasoning)) body.reasoning = fitReasoning(body.reasoning, target, ignored);
   fitToModel(body, target, ignored);
   if (body.tools) body.tools = relayTools(body.tools, ignored);
-  if (Array.isArray(body.input)) body.input = relayInput(body.input, ignored);
+  if (Array.isArray(body.input)) body.input = relayInput(body.input, target, ignored);
   const written = editAt(body, ['text', 'format', 'schema'], mendSchema);
   const fitted = withFittedNames(clientBody, { written, renameTools, rule: toolNames });
   return { ...fitted, ignored: [...ignored] };
@@ -128,7 +128,11 @@ function dropReasoning(body: Record<string, unknown>): boolean {
 /** OpenAI's type of code that it ran requires these. */
 const nullable = ['code', 'outputs'];
 
-function relayInput(input: readonly unknown[], ignored: Set<string>): readonly unknown[] {
+function relayInput(
+  input: readonly unknown[],
+  target: UpstreamTarget,
+  ignored: Set<string>,
+): readonly unknown[] {
   const items: unknown[] = [];
   const ids = new Set<unknown>();
   for (const [index, item] of input.entries()) {
@@ -140,7 +144,7 @@ function relayInput(input: readonly unknown[], ignored: Set<string>): readonly u
     else items.push(isObject(relayed) ? withIdOnce(relayed, ids) : relayed);
   }
   if (items.length === 0) throw nothingToAnswer('input');
-  return completeCalls(items);
+  return completeCalls(items, target);
 }
 
 /**

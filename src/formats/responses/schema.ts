@@ -50,7 +50,12 @@ const functionCall = ofKind('function_call', {
   namespace: optional(Type.String()),
   arguments: Type.String(),
 });
-const functionCallOutput = ofKind('function_call_output', { call_id: name, output: content });
+/** Without `call_id`, a tool tells the model by itself what it put out. */
+const functionCallOutput = ofKind('function_call_output', {
+  call_id: optional(name),
+  name: optional(Type.String()),
+  output: content,
+});
 const customToolCall = ofKind('custom_tool_call', {
   call_id: name,
   name,
