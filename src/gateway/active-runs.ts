@@ -48,6 +48,11 @@ export class ActiveRuns {
     return this.#runs.size;
   }
 
+  /** Those that are no tests. */
+  get liveCount(): number {
+    return this.#runs.size - this.#tests.size;
+  }
+
   /** True while runs are aborted because the program stops. Aborted runs are free. */
   get isEnding(): boolean {
     return this.#isEnding;

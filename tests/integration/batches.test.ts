@@ -303,6 +303,27 @@ test('slow lines hold up neither live batches nor those of other accounts', asyn
   for (const { id } of paid) await end(first, id);
 });
 
+test('slow requests with test keys do not make the lines of a batch run one by one', async () => {
+  const { key: testKey } = await gateway.makeKey();
+  const messages = [{ role: 'user', content: 'Hi\nsandbox: delay_ms=600000' }];
+  const slow = Array.from({ length: 30 }, () =>
+    gateway.open('/v1/chat/completions', { key: testKey, body: { model: 'cheap', messages } }),
+  );
+  for (const { response } of slow) response.catch(() => {});
+  await until(() => gateway.program.app.gateway.runs.count >= slow.length);
+  const both = Promise.withResolvers<void>();
+  let arrived = 0;
+  upstream.on(chatPath, (response, request) => {
+    arrived += 1;
+    if (arrived === 2) both.resolve();
+    return behind(both.promise, answers)(response, request);
+  });
+  const made = await newKey();
+  const batch = await beginOf(made, 2);
+  assert.equal((await end(made, batch.id)).request_counts?.completed, 2);
+  for (const { request } of slow) request.destroy();
+});
+
 /** Lines wait for the provider until the gate opens. */
 function holdUpstream(): () => void {
   const gate = Promise.withResolvers<void>();

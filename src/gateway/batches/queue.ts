@@ -177,9 +177,12 @@ export class BatchQueue {
   /** One line of each mode runs however many live requests there are, unless the gateway is overloaded. */
   #room(mode: Mode) {
     const { gateway, isOverloaded } = this.#parts;
-    const live = Math.max(gateway.runs.count - this.#running.size - this.#sent.runs, 0);
+    const ofMode = (wanted: Mode) =>
+      [...this.#running.values()].filter((batch) => batch.mode === wanted);
+    const lines = ofMode('live').length + this.#sent.runs;
+    const live = Math.max(gateway.runs.liveCount - lines, 0);
     const max = isOverloaded() ? 0 : Math.max(linesMax - live, 1);
-    const running = [...this.#running.values()].filter((batch) => batch.mode === mode);
+    const running = ofMode(mode);
     return {
       all: max - running.length,
       ofAccount: (id: string) =>
