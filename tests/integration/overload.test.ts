@@ -152,19 +152,24 @@ test('memory near its limit refuses new requests until it is free again', async 
   await servesAgain(started);
 });
 
-test('a test that waits for minutes gives its memory back when others need it', async (t) => {
+test('tests that wait for minutes give their memory back when others need it', async (t) => {
   const clock = new TestClock();
   const { heapUsed, external } = process.memoryUsage();
   const limit = 150_000_000 + 2 * (heapUsed + external);
   const { gateway } = await start(t, { memory_bytes: limit }, clock);
   const { key } = await gateway.makeKey();
-  const messages = [{ role: 'user', content: 'sandbox: delay_ms=543000' }];
-  const slow = gateway.post(chat.path, { key, body: { model: 'gpt-4.1', messages } });
-  await until(() => clock.dueIn(543_000) > 0);
+  const prompt = 'sandbox: delay_ms=543000';
+  const ask = { model: 'gpt-4.1', messages: [{ role: 'user', content: prompt }] };
+  const slow = [
+    gateway.post(chat.path, { key, body: ask }),
+    gateway.post(chat.path, { key, body: { ...ask, stream: true } }),
+    gateway.post('/v1/images/generations', { key, body: { model: 'gpt-image-flare', prompt } }),
+  ];
+  await until(() => clock.dueIn(543_000) === slow.length);
   const held: Buffer[] = [Buffer.alloc(limit, 1)];
   await clock.advance(sampleMs);
-  const { status, error } = await slow;
-  assert.deepEqual([status, error.code], [503, 'overloaded']);
+  for (const { status, error } of await Promise.all(slow))
+    assert.deepEqual([status, error.code], [503, 'overloaded']);
   held.pop();
 });
 
