@@ -53,7 +53,8 @@ test('embedding models have a tab with their sizes and prices, and open in the p
 });
 
 test('models are found by alias, vendor and ability', async () => {
-  await visit('/models', async (page) => {
+  await visit('/models?open=gone', async (page) => {
+    await page.getByText('“gone” is not sold here now').waitFor();
     await rowsOf(page).first().waitFor();
     assert.equal(await rowsOf(page).count(), 30);
     await page.getByRole('button', { name: /^Show all \d+ models$/ }).click();

@@ -1,5 +1,5 @@
 // The catalogue of models, with the account's prices.
-import { Badge, Group, Skeleton, Tabs, Text } from '@mantine/core';
+import { Alert, Badge, Group, Skeleton, Tabs, Text } from '@mantine/core';
 import { IconCube } from '@tabler/icons-react';
 import type { ModelCatalogue } from '../../../src/management/contract/models.ts';
 import { useMode } from '../../api/account.ts';
@@ -71,6 +71,11 @@ function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   );
   return (
     <>
+      {view.open !== null && opened === null && (
+        <Alert color="gray" mb="md">
+          The model “{view.open}” is not sold here now.
+        </Alert>
+      )}
       <Tabs
         value={view.tab}
         onChange={(tab) => setView({ tab: tab === 'chat' ? undefined : (tab ?? undefined) })}

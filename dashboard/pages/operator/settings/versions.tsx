@@ -47,13 +47,13 @@ export function Versions() {
   const columns: readonly Column<Version>[] = [
     {
       title: 'Version',
-      phone: 'title',
       render: ({ version }) => version,
     },
     { title: 'Saved', kind: 'time', render: ({ created_at: at }) => <DateTime at={at} /> },
     { title: 'By', render: ({ author }) => author },
     {
       title: 'Change',
+      phone: 'title',
       render: ({ note }) => <Text style={{ overflowWrap: 'anywhere' }}>{note}</Text>,
     },
     {
