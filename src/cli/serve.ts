@@ -55,7 +55,7 @@ export async function serveCommand(ledgerWorker: Worker): Promise<void> {
   for (const warning of [...app.config.warnings, ...app.catalog.warnings]) log.warn({}, warning);
   console.log(welcome(app));
   log.info({ url: app.url, threads, providers: switchedOn(app.config) }, 'listening');
-  collectAfterStart(systemClock);
+  collectAfterStart();
 }
 
 /**

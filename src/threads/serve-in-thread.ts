@@ -59,7 +59,7 @@ export async function serveInThread(): Promise<void> {
   );
   noteStarted(serving);
   main.tell('noteListening', serving.url);
-  collectAfterStart(clock);
+  collectAfterStart();
 }
 
 type Connected = {

@@ -25,7 +25,7 @@ for (const threads of [1, 2] as const) {
     const gateway = await startGatewayProgram({ server: { threads } });
     t.after(() => gateway.stop());
     const times = () => residentBytes(gateway.program.pid) / residentBytes(bare.pid!);
-    // It collects garbage some seconds after its start.
+    // It collects garbage when its start has ended.
     await until(() => times() <= timesMax[threads]).catch(() =>
       assert.fail(`${times().toFixed(1)} times`),
     );

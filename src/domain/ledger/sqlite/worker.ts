@@ -57,7 +57,7 @@ sweepAll();
 const stopSweeping = systemClock.every(renewalMs, sweepAll);
 owner.on('message', (request: WorkerRequest) => receive(owner, request));
 tell(owner, { type: 'ready' });
-collectAfterStart(systemClock);
+collectAfterStart();
 
 type Batch = { readonly port: MessagePort; readonly commands: readonly Command[] };
 
