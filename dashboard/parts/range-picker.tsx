@@ -1,8 +1,9 @@
 // Chooses the days of a page: the last ones with one click, or any range.
 import { Button, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { IconZoomOut } from '@tabler/icons-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { loadAgain } from './load-again.ts';
+import { useToday } from './time-ago.tsx';
 import { useUrlState } from './url-state.ts';
 import { lastDays, type Preset, presetDefault, readRange, type DayRange } from './utc-days.ts';
 
@@ -10,7 +11,7 @@ const usual = ['1', '7', '30', '90', '365'] as const;
 
 /** `const { range, picker } = useRange();` The range is in the address. */
 export function useRange(presets: readonly Preset[] = usual) {
-  const [nowMs] = useState(() => Date.now());
+  const nowMs = useToday();
   const [{ range, preset }, setState] = useUrlState((search) => readRange(search, nowMs, presets));
   const picker = (
     <RangePicker

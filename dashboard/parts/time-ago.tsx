@@ -83,12 +83,20 @@ function useCurrentMinute(): number {
   return useSyncExternalStore(subscribe, () => minute);
 }
 
+/** Returns when the UTC day began. A page that stays open follows the days. */
+export function useToday(): number {
+  return useSyncExternalStore(subscribe, () => minute - (minute % 86_400_000));
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
     minute = Date.now();
-    listeners.forEach((each) => each());
-  }, 60_000);
+    timer = setInterval(() => {
+      minute = Date.now();
+      listeners.forEach((each) => each());
+    }, 60_000);
+  }
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;

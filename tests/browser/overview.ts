@@ -54,6 +54,21 @@ test('a new user creates a key, reads the request as code, sends it and sees the
   });
 });
 
+test('a page that stays open follows the days', async () => {
+  const owner = await signIn(gateway, { role: 'owner' });
+  await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (first) => {
+    // The clock is the whole profile's: one with a second page is not used again.
+    const page = await first.context().newPage();
+    await page.clock.install();
+    await page.goto('/analytics');
+    const now = Date.parse(await page.evaluate('new Date().toISOString()'));
+    const endingOn = (ms: number) => `input[value$="${new Date(ms).toISOString().slice(0, 10)}"]`;
+    await page.locator(endingOn(now)).waitFor({ state: 'attached' });
+    await page.clock.fastForward('24:00:00');
+    await page.locator(endingOn(now + 86_400_000)).waitFor({ state: 'attached' });
+  });
+});
+
 test('recent errors are shown, also on a phone in dark mode', async () => {
   const member = await signIn(gateway, { role: 'member' });
   const { key } = await gateway.makeKey({ account: member.account });

@@ -14,7 +14,7 @@ import { usdText } from '../../parts/money-text.ts';
 import { lastDays } from '../../parts/utc-days.ts';
 import { searchTextOf } from '../../parts/key-search.ts';
 import { SearchField } from '../../parts/search-field.tsx';
-import { TimeAgo } from '../../parts/time-ago.tsx';
+import { TimeAgo, useToday } from '../../parts/time-ago.tsx';
 import { CapBar } from './cap-bar.tsx';
 import { CreateKey } from './create-key.tsx';
 import { KeyMenu } from './key-actions.tsx';
@@ -164,7 +164,7 @@ export function Page() {
 type DayCosts = ReadonlyMap<string | null, readonly number[] | null>;
 
 function useDayCosts(): DayCosts {
-  const [days] = useState(() => lastDays(30, Date.now()));
+  const days = lastDays(30, useToday());
   const { data } = useApi('GET /accounts/:account/analytics', {
     query: { mode: useMode(), by: 'key', ...days },
   });

@@ -1,6 +1,5 @@
 import { SimpleGrid } from '@mantine/core';
 import { IconDatabase } from '@tabler/icons-react';
-import { useState } from 'react';
 import type { CacheDay } from '../../../src/management/contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useMode } from '../../api/account.ts';
@@ -10,6 +9,7 @@ import { Money } from '../../parts/money.tsx';
 import { countText } from '../../parts/number-text.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Stat } from '../../parts/stat.tsx';
+import { useToday } from '../../parts/time-ago.tsx';
 import { lastDays } from '../../parts/utc-days.ts';
 
 const daysShown = 90;
@@ -17,7 +17,7 @@ const daysShown = 90;
 /** Cache hits and replays by day, and the money they saved. */
 export function CacheDays() {
   const mode = useMode();
-  const [days] = useState(() => lastDays(daysShown, Date.now()));
+  const days = lastDays(daysShown, useToday());
   const cached = useApi('GET /accounts/:account/cache-days', { query: { mode, ...days } });
   const rows = cached.data?.data;
   const sum = (field: 'hits' | 'replays' | 'saved_micros') =>

@@ -26,6 +26,7 @@ import { lastDays } from '../../parts/utc-days.ts';
 import { weekHourText } from '../../parts/week-hour.ts';
 import { usdText } from '../../parts/money-text.ts';
 import { durationText } from '../../parts/number-text.ts';
+import { useToday } from '../../parts/time-ago.tsx';
 import { daysText } from '../../parts/time-text.ts';
 import { endpointNames, outcomeNames, toSearch, type Filters } from './request-filters.ts';
 
@@ -247,7 +248,7 @@ const presets = [
 function Days({ filters, setFilters }: Props) {
   const { from = null, to = null } = filters;
   // The address gets a range only when both ends are chosen.
-  const [today] = useState(() => lastDays(1, Date.now()).to);
+  const today = lastDays(1, useToday()).to;
   const [rangeStart, setRangeStart] = useState<string | null>(null);
   const change = ([first, last]: readonly [string | null, string | null]) => {
     setRangeStart(first !== null && last === null ? first : null);
