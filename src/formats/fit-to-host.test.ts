@@ -56,6 +56,15 @@ test('a forced call has the host’s word; without one it is not forced, which i
   assert.deepEqual(fit(named, { named: 'required' }), ['required', []]);
 });
 
+test('calls one at a time cannot be had from a host without the field, which is listed', () => {
+  const wishes = { only: ['tools'] };
+  const lost = (fields: object) => fitToHost({ tools, ...fields }, wishes).ignored;
+  assert.deepEqual(lost({ parallel_tool_calls: false }), ['parallel_tool_calls']);
+  assert.deepEqual(lost({ parallel_tool_calls: null }), []);
+  assert.deepEqual(lost({ parallel_tool_calls: false, tools: undefined }), []);
+  assert.deepEqual(lost({ logprobs: false }), []);
+});
+
 test('messages that are joined lose nothing', () => {
   const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }];
   const messages = [

@@ -41,6 +41,9 @@ export function fitToHost(
     if (Object.hasOwn(needed, name) && isAskedFor(edited[name]) && edited[name] !== 1)
       throw invalidRequest(name, `${name} ${needed[name]}`);
     else if (!ownFields.includes(name) && isAskedFor(edited[name])) ignored.add(name);
+  // Calls one at a time are the one wish that `false` tells.
+  const field = 'parallel_tool_calls';
+  if (edited['tools'] && edited[field] === false && lost.includes(field)) ignored.add(field);
   if (lost.length === 0 && Object.keys(renamed).length === 0)
     return { body: edited, ignored: [...ignored] };
   const kept = Object.entries(edited).filter(([name]) => !lost.includes(name));
