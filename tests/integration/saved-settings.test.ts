@@ -545,7 +545,7 @@ test('trying a provider says what works, in its own words, and what it cost', as
     { id: 'up', model: 'sold', is_sold: true, context_tokens: 8_192, prices: null },
   ]);
   assert.equal(tested.cost_micros, 2_000);
-  const unsold = { provider: 'saved', changes: [{ path: ['models', 'sold'] }] };
+  const unsold = { provider: 'unsold', changes: [provider('unsold')] };
   const listed = await admin.ok<Tested>('POST', '/settings/test-provider', { body: unsold });
   assert.equal(listed.cost_micros, 0, 'no answer was asked for');
   gateway.upstream.on('/saved/v1/models', answerStatus(401));
