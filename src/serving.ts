@@ -209,7 +209,7 @@ function createGateway(
   const isUnpaid = (key: ApiKey) => trust.isUnpaid(key);
   const bodies = new KeptBodies({ ...answers, config, threads });
   const observe = { activity, meter, bodies };
-  const inForce = new InForce(config, { secret: secrets[0], upstreams, routing, clock });
+  const inForce = new InForce(config, { secret: secrets[0], upstreams, routing, limits, clock });
   const gateway: Gateway = {
     ...inForce.now,
     books: {

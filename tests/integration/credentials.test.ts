@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { wholeAnswer } from '../support/answers.ts';
 import { startGateway } from '../support/gateway.ts';
-import { answerJson, answerStatus } from '../support/upstream.ts';
+import { ok } from '../support/http.ts';
+import { imagePaths, openaiDraws } from '../support/image-upstreams.ts';
+import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
 const content = { text: 'one two', tokens: { input: 5, output: 20 } };
 const path = '/many/v1/chat/completions';
@@ -20,11 +22,39 @@ const gateway = await startGateway(({ url }) => ({
       requests_per_minute: 2,
     },
     spare: { credential_of: 'scarce', api_key: 'sk-spare', weight: 0.001 },
+    drawing: {
+      kind: 'openai',
+      base_url: `${url}/drawing`,
+      api_key: 'sk-drawing',
+      requests_per_minute: 2,
+    },
+    embedding: {
+      kind: 'openai-compatible',
+      base_url: `${url}/embedding`,
+      api_key: 'sk-embedding',
+      requests_per_minute: 2,
+    },
+    brave: { base_url: `${url}/brave`, api_key: 'sk-brave', requests_per_minute: 2 },
+    tavily: { base_url: `${url}/tavily`, api_key: 'sk-tavily' },
   },
   models: {
     sold: { routes: [{ provider: 'many', model: 'up' }], prices: { input: 1, output: 1 } },
     scarce: { routes: [{ provider: 'scarce', model: 'up' }], prices: { input: 1, output: 1 } },
+    vectors: {
+      type: 'embedding',
+      routes: ['embedding', 'many'].map((provider, rank) => ({ provider, model: 'up', rank })),
+      prices: { input: 1, output: 0 },
+    },
   },
+  image_models: {
+    house: {
+      mode: 'text-to-image',
+      family: 'gpt-image',
+      routes: ['drawing', 'openai'].map((provider) => ({ provider, model: 'up' })),
+      prices: { output: { low: 0.01, medium: 0.02, high: 0.03 } },
+    },
+  },
+  search: { providers: ['brave', 'tavily'], price_usd: 0.005 },
   retries: { max_attempts: 3 },
 }));
 const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
@@ -88,3 +118,43 @@ test('a credential at its limit leaves the calls to the others', async () => {
   assert.ok(scarce >= 2 && scarce <= 3, used.join());
   assert.equal(used.length, 6);
 });
+
+const vectors = answerJson({ data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 1 } });
+const others: readonly (readonly [
+  address: string,
+  body: (number: number) => object,
+  scarce: readonly [path: string, answer: Script],
+  spare: readonly [path: string, answer: Script],
+])[] = [
+  [
+    '/v1/embeddings',
+    (number) => ({ model: 'vectors', input: `Text ${number}` }),
+    ['/embedding/embeddings', vectors],
+    ['/many/v1/embeddings', vectors],
+  ],
+  [
+    '/v1/images/generations',
+    () => ({ model: 'house', prompt: 'A fox' }),
+    ['/drawing/images/generations', openaiDraws()],
+    [imagePaths.generations, openaiDraws()],
+  ],
+  [
+    '/v1/web-search',
+    () => ({ query: 'foxes' }),
+    ['/brave/web/search', answerJson({ web: { results: [] } })],
+    ['/tavily/search', answerJson({ results: [] })],
+  ],
+];
+
+for (const [address, body, scarce, spare] of others)
+  test(`${address}: a credential at its limit leaves the calls to other providers`, async () => {
+    for (const [at, answer] of [scarce, spare]) gateway.upstream.on(at, answer);
+    const earlier = gateway.upstream.requests.length;
+    for (let number = 0; number < 6; number++)
+      await ok(gateway.post(address, { key, body: body(number) }));
+    const asked = gateway.upstream.requests.slice(earlier).map(({ path: to }) => to);
+    assert.equal(asked.length, 6);
+    const used = asked.filter((to) => to.startsWith(scarce[0]));
+    // The clock may refill one while the test runs.
+    assert.ok(used.length >= 2 && used.length <= 3, asked.join());
+  });

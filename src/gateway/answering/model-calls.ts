@@ -9,7 +9,6 @@ import { lighten } from '../routing/lighten.ts';
 import type { Attempt } from '../routing/plan.ts';
 import { withOwner } from '../calling/failure-message.ts';
 import { nextStepAfter, waitBeforeRetryMs } from '../calling/retry-policy.ts';
-import type { TakeResult } from '../../domain/limits/rates.ts';
 import { isAwaited, onAbandoned } from '../audience.ts';
 import type { ClientRequest } from '../../formats/format.ts';
 import type { Called, Held } from '../stages.ts';
@@ -107,23 +106,21 @@ class ModelCalls<Answer> {
   /** Returns the attempt, or the first one behind it that may be made. */
   #firstAvailable(attempt: Attempt | null): Attempt | null | Promise<Attempt | null> {
     const { gateway, asked, plan, granted } = this.#held;
-    const { health } = gateway.hosts.routing;
+    const { routing, takeCall } = gateway.hosts;
     for (let next = attempt; next; next = plan.next(granted)) {
-      const { isSandbox, name: route, provider } = next.route;
+      const { isSandbox, name: route } = next.route;
       if (isSandbox) return next;
-      if (!health.isAvailable(route)) continue;
-      const { name, callsPerMinute } = provider;
+      if (!routing.health.isAvailable(route)) continue;
       // The provider's batch API has run this line already, so it is not called.
-      if (callsPerMinute === null || asked.passed) return next;
-      const taken = gateway.rateLimits.takeCall(name, callsPerMinute);
+      const taken = asked.passed ? true : takeCall(route.provider);
       if (taken instanceof Promise) return this.#orNext(next, taken);
-      if (taken.isGranted) return next;
+      if (taken) return next;
     }
     return null;
   }
 
-  async #orNext(attempt: Attempt, taken: Promise<TakeResult>): Promise<Attempt | null> {
-    return (await taken).isGranted ? attempt : this.#nextAvailable();
+  async #orNext(attempt: Attempt, taken: Promise<boolean>): Promise<Attempt | null> {
+    return (await taken) ? attempt : this.#nextAvailable();
   }
 
   async #callOnce(attempt: Attempt, number: number): Promise<LastCall<Answer>> {

@@ -6,6 +6,7 @@ import type { CallEnding, ProviderCall } from '../../events/request-events.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { Run } from '../active-runs.ts';
+import type { TakeCall } from './call-limits.ts';
 import type { RouteHealth } from './health.ts';
 import type { RouteName } from './shared-health.ts';
 import { blamesRequest, isCredentialRefused, isMissing, nextStepAfter } from './retry-policy.ts';
@@ -80,26 +81,50 @@ type ToTry<Route> = {
   /** At least one, in the order of preference. */
   readonly routes: readonly Route[];
   readonly health: RouteHealth;
+  readonly takeCall: TakeCall;
   /** A search goes on after any failure, because providers limit queries differently. */
   readonly isSearch: boolean;
   readonly signals: StopSignals;
 };
 
 /**
- * Tries each route once, those that are out of use last, until one answers or refuses the request
+ * Tries each route once, those that are out of use or at their limit of calls last, until one answers or refuses the request
  * itself. `number`: 1 for the first. `left`: how many routes come after it.
  */
 export async function tryInOrder<Route extends Callable, R extends Result>(
-  { routes, health, isSearch, signals }: ToTry<Route>,
+  { isSearch, signals, ...toTry }: ToTry<Route>,
   call: (route: Route, tried: { readonly number: number; readonly left: number }) => Promise<R>,
 ): Promise<R> {
-  const waiting = availableFirst(routes, health);
+  const waiting = availableFirst(toTry.routes, toTry.health);
   for (let number = 1; ; number++) {
-    const result = await call(waiting.shift()!, { number, left: waiting.length });
+    const next = takeNext(waiting, toTry);
+    const route = next instanceof Promise ? await next : next;
+    const result = await call(route, { number, left: waiting.length });
     const { kind, failure } = result;
     if (kind !== 'failure' || waiting.length === 0 || signals.waiting.aborted) return result;
     if (!isSearch && failure && nextStepAfter(failure) === 'never') return result;
   }
+}
+
+/**
+ * Removes and returns the first route, at `from` or behind, that may be called now; the first of all when
+ * none may. Without limits of calls, nothing runs between the look and the call: else several requests
+ * would test a route that was out of use.
+ */
+function takeNext<Route extends Callable>(
+  waiting: Route[],
+  parts: Pick<ToTry<Route>, 'health' | 'takeCall'>,
+  from = 0,
+): Route | Promise<Route> {
+  for (const [index, { route, baseUrl }] of waiting.entries()) {
+    if (index < from || (baseUrl !== null && !parts.health.isAvailable(route))) continue;
+    const take = () => waiting.splice(index, 1)[0]!;
+    const taken = baseUrl === null || parts.takeCall(route.provider);
+    if (taken instanceof Promise)
+      return taken.then((isTaken) => (isTaken ? take() : takeNext(waiting, parts, index + 1)));
+    if (taken) return take();
+  }
+  return waiting.shift()!;
 }
 
 /**

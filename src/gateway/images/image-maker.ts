@@ -112,7 +112,8 @@ export async function makeImages(gateway: Maker, asked: ImagesToMake): Promise<I
     );
   };
   const routes = asked.routes.map((route) => callableOf(route, request));
-  const order = { routes, health: hosts.routing.health, isSearch: false, signals };
+  const { routing, takeCall } = hosts;
+  const order = { routes, health: routing.health, takeCall, isSearch: false, signals };
   let lost = 0;
   let spoiled = 0;
   let calls = 0;

@@ -109,11 +109,6 @@ export class RateLimits {
     throw refusedLinesRefusal(perMinute, left);
   }
 
-  /** Returns true when a call fits the limit of the operator's own credential, and counts it. */
-  takeCall(provider: string, perMinute: number): TakeResult | Promise<TakeResult> {
-    return this.#input.rates.take({ id: `calls ${provider}`, perMinute }, 1);
-  }
-
   /**
    * Starts a request: takes a slot, and the tokens that it will likely use. Throws ApiError
    * `rate_limit_exceeded`; the request then no longer counts.

@@ -3,8 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../config/schema.ts';
 import { loadCatalog } from '../../domain/catalog/load-catalog.ts';
+import type { Rates } from '../../domain/limits/rates.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Secret } from '../../lib/secrets.ts';
+import { limitCalls } from '../calling/call-limits.ts';
 import type { RouteName } from '../calling/shared-health.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import { connectProviders } from './providers.ts';
@@ -15,6 +17,7 @@ type Parts = {
   readonly secret: Secret;
   readonly upstreams: Upstreams;
   readonly routing: Routing;
+  readonly limits: { readonly rates: Pick<Rates, 'take'> };
   readonly clock: Clock;
 };
 
@@ -52,14 +55,16 @@ export class InForce {
   }
 
   #connect(config: Config): Hosts {
-    const { secret, upstreams, routing, clock } = this.#parts;
+    const { secret, upstreams, routing, limits, clock } = this.#parts;
     const { health } = routing;
+    const takeCall = limitCalls(config, limits.rates);
     return {
       catalog: loadCatalog(config),
       providers: connectProviders(config, { secret, upstreams, clock }),
-      searchers: connectSearch({ config, upstreams, health, clock }),
+      searchers: connectSearch({ config, upstreams, health, takeCall, clock }),
       upstreams,
       routing,
+      takeCall,
     };
   }
 }

@@ -41,8 +41,6 @@ export type ConnectedProvider = UpstreamProvider & {
   readonly batches: BatchHost | null;
   /** True when it gets a prompt-cache salt for each account. */
   readonly takesCacheSalt: boolean;
-  /** Calls a minute; null: no limit. */
-  readonly callsPerMinute: number | null;
   /** It stands in the operator's own network, and may fetch addresses there. */
   readonly isInside: boolean;
   /** Prices of the searches that it runs. */
@@ -125,7 +123,7 @@ function connectOwnKeys(
     const shared = { ...access, name, ownKeyId: id };
     const own = {
       name,
-      chat: chat && { ...chat, ...shared, callsPerMinute: null },
+      chat: chat && { ...chat, ...shared },
       images: images && { ...images, ...shared },
     };
     connected.set(id, own);
@@ -203,7 +201,6 @@ function connect(
     wishes,
     batches: batchHostOf({ kind, wishes, cloud }),
     takesCacheSalt: provider.cache_salt,
-    callsPerMinute: provider.requests_per_minute,
     isInside: URL.canParse(baseUrl) && isInside(new URL(baseUrl)),
     pricing: provider,
   };

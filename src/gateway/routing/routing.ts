@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { TakeCall } from '../calling/call-limits.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import type { WebSearchers } from '../search/search-sources.ts';
 import type { ConnectedProviders } from './providers.ts';
@@ -22,6 +23,7 @@ export type Hosts = {
   readonly upstreams: Upstreams;
   readonly routing: Routing;
   readonly searchers: WebSearchers;
+  readonly takeCall: TakeCall;
 };
 
 type RoutingParts = {

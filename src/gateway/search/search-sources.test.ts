@@ -50,7 +50,7 @@ async function start(t: TestContext, names: readonly string[], settings = ''): P
   );
   const config = loadYaml(`providers:\n${entries.join('\n')}\nsearch: { ${settings} }\n`);
   const health = healthAt(clock.nowMs);
-  const { live } = connectSearch({ config, upstreams, health, clock });
+  const { live } = connectSearch({ config, upstreams, health, takeCall: () => true, clock });
   const about = { path: '', listeners: [health, logFailures(log)], onError: assert.ifError };
   const record = new RequestRecord('req_1', about);
   return {
@@ -531,7 +531,8 @@ function connectOffline() {
   };
   const clock = new TestClock();
   const health = healthAt(clock.nowMs);
-  return connectSearch({ config: loadYaml('service: {}'), upstreams, health, clock });
+  const config = loadYaml('service: {}');
+  return connectSearch({ config, upstreams, health, takeCall: () => true, clock });
 }
 
 test('without a provider there is no live search, but the sandbox still works', () => {

@@ -13,6 +13,7 @@ import { searchPriceOf, shownSearchPrices } from './search-prices.ts';
 import { createHttpSource, type SearchProvider } from './http-source.ts';
 import { createWebSearcher, type LostCalls, type WebSearcher } from './web-searcher.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { TakeCall } from '../calling/call-limits.ts';
 import type { RouteHealth } from '../calling/health.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 
@@ -31,17 +32,18 @@ type SearchParts = {
   readonly config: Config;
   readonly upstreams: Upstreams;
   readonly health: RouteHealth;
+  readonly takeCall: TakeCall;
   readonly clock: Clock;
 };
 
 /** How long a web search may take, including all providers that are tried. */
 export const searchMs = 20_000;
 
-export function connectSearch({ config, upstreams, health, clock }: SearchParts) {
+export function connectSearch({ config, upstreams, health, takeCall, clock }: SearchParts) {
   const sources = searchProvidersOf(config).map((provider) =>
     createHttpSource(provider, upstreams),
   );
-  const common = { health, timeoutMs: searchMs, clock };
+  const common = { health, takeCall, timeoutMs: searchMs, clock };
   const searchers = {
     /** null: no provider is active. */
     live: sources.length > 0 ? createWebSearcher({ ...common, sources }) : null,

@@ -7,6 +7,7 @@ import { toSearchResults, type SearchResult } from '../../domain/search/search-r
 import { abortAfter, type Clock } from '../../lib/clock.ts';
 import type { RequestRecord } from '../request-record.ts';
 import { callRoute, tryInOrder, type Callable, type StopSignals } from '../calling/call-route.ts';
+import type { TakeCall } from '../calling/call-limits.ts';
 import type { RouteHealth } from '../calling/health.ts';
 
 /** `lost`: calls without a result that providers may bill nevertheless. */
@@ -33,6 +34,7 @@ type WebSearcherOptions = {
   /** In the order of preference; at least one. */
   readonly sources: readonly SearchSource[];
   readonly health: RouteHealth;
+  readonly takeCall: TakeCall;
   /** For all sources together. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -42,7 +44,7 @@ type SourceRoute = Callable & { readonly source: SearchSource };
 type SourceAnswer = Found & { readonly source: SearchSource };
 
 export function createWebSearcher(options: WebSearcherOptions) {
-  const { sources, health, timeoutMs, clock } = options;
+  const { sources, health, takeCall, timeoutMs, clock } = options;
   // A provider's searches have a circuit breaker of their own, beside its models.
   const routes = sources.map((source) => ({
     source,
@@ -59,7 +61,7 @@ export function createWebSearcher(options: WebSearcherOptions) {
       const failures: UpstreamFailure[] = [];
       const lost: LostCalls[] = [];
       const calling = { record, clock, signal: signals.running };
-      const order = { routes, health, isSearch: true, signals };
+      const order = { routes, health, takeCall, isSearch: true, signals };
       const last = await tryInOrder<SourceRoute, SourceAnswer>(
         order,
         ({ source, ...to }, { left }) =>

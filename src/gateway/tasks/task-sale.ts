@@ -233,7 +233,6 @@ async function deliver<Request extends TaskRequest, Host, Made>(
   const { hosts, clock, headers } = gateway;
   const { record } = caller;
   const { run: signals } = held.running;
-  const { health } = hosts.routing;
   const isStream = task.isStream?.(request) ?? false;
   const stream = new Output(held, null);
   const { isEvents = false } = request;
@@ -241,7 +240,8 @@ async function deliver<Request extends TaskRequest, Host, Made>(
   let calls = 0;
   let lostPicos = 0n;
   let spoiledPicos = 0n;
-  const order = { routes, health, isSearch: false, signals };
+  const { routing, takeCall } = hosts;
+  const order = { routes, health: routing.health, takeCall, isSearch: false, signals };
   const recording = { record, clock, signal: signals.running };
   const made = await tryInOrder(order, (route, { number }) =>
     callRoute(recording, { ...route, isStream, number }, async ({ trace }, noteFirstByte) => {

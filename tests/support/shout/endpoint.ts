@@ -48,9 +48,9 @@ export const shoutEndpoint: Endpoint = (gateway, { body, caller }) => {
       async deliver({ running: { run: signals } }) {
         let calls = 0;
         const { hosts: parts, clock } = gateway;
-        const { health } = parts.routing;
+        const { routing, takeCall } = parts;
         const signal = signals.running;
-        const order = { routes, health, isSearch: false, signals };
+        const order = { routes, health: routing.health, takeCall, isSearch: false, signals };
         const tried = await tryInOrder<Callable, Shouted & { provider: string }>(
           order,
           (host, { number }) =>
