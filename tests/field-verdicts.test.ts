@@ -699,8 +699,9 @@ function bodyWith({ needed }: Wire, { steps, name }: SdkField, value: unknown): 
 function behindCall(body: JsonObject): { readonly body: JsonObject; readonly before: number } {
   const [item] = (body.input ?? []) as JsonObject[];
   if (typeof item?.type === 'string' && /^(?:function|custom_tool)_call_output$/.test(item.type)) {
-    const call = { type: item.type.replace('_output', ''), call_id: item.call_id };
-    return { body: { ...body, input: [call, item] }, before: 1 };
+    const result = { call_id: 'c', ...item };
+    const call = { type: item.type.replace('_output', ''), call_id: result.call_id };
+    return { body: { ...body, input: [call, result] }, before: 1 };
   }
   const [message] = (body.messages ?? []) as JsonObject[];
   const [block] = Array.isArray(message?.content) ? (message.content as JsonObject[]) : [];

@@ -61,8 +61,6 @@ const unread: readonly string[] = [
   'vertex/openinference--',
   // `streamFunctionCallArguments` sends calls in pieces.
   'google-vertex-stream-tool-call-arguments',
-  // Messages has no place for an image of an answer, and says so in a text.
-  'test_google_vertexai_image_generation',
 ];
 
 /** One suite gives answers of Chat the path of Responses. */

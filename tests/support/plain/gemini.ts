@@ -17,7 +17,7 @@ export function readGemini(events: readonly Json[]): Reading {
   return {
     text: joinTexts(parts.filter((part) => !part['thought']).map(readText)),
     reasoning: joinTexts(parts.filter((part) => part['thought']).map((part) => part['text'])),
-    signatures: parts.filter(isShown).flatMap((part) => readSignature(part['thoughtSignature'])),
+    signatures: parts.flatMap(readSignature),
     calls,
     pages: candidates.flatMap(readPages),
     stop: isBlocked ? 'filter' : readStop(reason, calls.length > 0),
@@ -30,11 +30,6 @@ function readText({ text, executableCode: code, codeExecutionResult: result }: J
   if (!code && !result) return text as string;
   const block = String(code ? code.code : (result.output ?? '')).replace(/\n?$/, '\n');
   return `\n\`\`\`${code ? code.language.toLowerCase() : ''}\n${block}\`\`\`\n`;
-}
-
-/** They have no place for its signatures. */
-function isShown(part: Json): boolean {
-  return part['functionCall'] !== undefined || part['text'] !== undefined;
 }
 
 /** A page is cited once for each piece of text that it supports. */
@@ -51,11 +46,15 @@ function readPages({ groundingMetadata, citationMetadata }: Json): string[] {
   ] as string[];
 }
 
-/** Other vendors' reasoning is sealed in base64, as the gateway documents. */
-function readSignature(signature: unknown): string[] {
+/**
+ * Other vendors' reasoning is sealed in base64, as the gateway documents. Other formats have no place for
+ * Google's signatures of code and images.
+ */
+function readSignature({ thoughtSignature: signature, functionCall, text }: Json): string[] {
   if (typeof signature !== 'string') return [];
   const sealed = Buffer.from(signature, 'base64').toString('utf8');
-  return [sealed.startsWith('tg1.') ? sealed : signature];
+  if (sealed.startsWith('tg1.')) return [sealed];
+  return functionCall !== undefined || text !== undefined ? [signature] : [];
 }
 
 /** Arguments that are not a JSON object are sent as text under a name, as the gateway documents. */

@@ -65,7 +65,7 @@ function readBlocks(blocks: readonly Json[], end: Json, usage: Json): Reading {
   ];
   return {
     text: joinTexts([
-      ...of('text').map((block) => block['text']),
+      ...of('text').map((block) => block['text'].replace(imageNote, '')),
       end['stop_details']?.explanation,
     ]),
     reasoning: joinTexts(of('thinking').map((block) => block['thinking'])),
@@ -78,6 +78,9 @@ function readBlocks(blocks: readonly Json[], end: Json, usage: Json): Reading {
     usage: readUsage(usage),
   };
 }
+
+/** It stands for an image, which other formats have beside their text. */
+const imageNote = /\[The model made an image here, which the Messages format cannot carry[^\]]*\]/;
 
 const stops = {
   tool_use: 'tools',
