@@ -3,6 +3,7 @@ import type { ApiError } from '../canonical/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ActiveSet } from '../lib/active-set.ts';
 import type { ImageBytes } from '../lib/image.ts';
+import type { Mode } from '../terms/mode.ts';
 import { isAwaited, onAbandoned, type Audience } from './audience.ts';
 
 /**
@@ -13,7 +14,8 @@ export const readOnMs = 5_000;
 export class ActiveRuns {
   readonly #clock: Clock;
   readonly #runs = new ActiveSet<Run>();
-  readonly #tests = new ActiveSet<Run>();
+  /** Those that run under a hold. The others wait, or count tokens. */
+  readonly #held = { live: new ActiveSet<Run>(), test: new ActiveSet<Run>() };
   #entered = 0;
   #isEnding = false;
   #onIdle: (() => void) | null = null;
@@ -31,16 +33,16 @@ export class ActiveRuns {
     };
   }
 
-  /** Opens a run. The end of a shutdown stops it; that of a test can be stopped before. */
-  open({ isTest = false } = {}): Run {
+  /** Opens a run. `held`: the mode of its hold. The end of a shutdown stops it; a held test can be stopped before. */
+  open(held: Mode | null = null): Run {
     const run = new Run(this.#clock, () => {
       leave();
-      leaveTests?.();
+      leaveHeld?.();
       this.#noteIfIdle();
     });
     if (this.#isEnding) run.stop();
     const leave = this.#runs.add(run);
-    const leaveTests = isTest ? this.#tests.add(run) : null;
+    const leaveHeld = held && this.#held[held].add(run);
     return run;
   }
 
@@ -48,9 +50,9 @@ export class ActiveRuns {
     return this.#runs.size;
   }
 
-  /** Those that are no tests. */
+  /** Those of live keys under a hold. */
   get liveCount(): number {
-    return this.#runs.size - this.#tests.size;
+    return this.#held.live.size;
   }
 
   /** True while runs are aborted because the program stops. Aborted runs are free. */
@@ -58,9 +60,9 @@ export class ActiveRuns {
     return this.#isEnding;
   }
 
-  /** Ends all tests, each with an error of its own. */
+  /** Ends all tests under a hold, each with an error of its own. */
   stopTests(error: () => ApiError): void {
-    for (const run of this.#tests.members()) run.stop(error());
+    for (const run of this.#held.test.members()) run.stop(error());
   }
 
   endAll(): void {

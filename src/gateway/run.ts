@@ -21,7 +21,7 @@ export async function run(
   client: Client,
 ): Promise<void> {
   const { runs } = gateway;
-  const isTest = incoming.caller.key.mode === 'test';
+  const { mode } = incoming.caller.key;
   // 1. Read.
   const tags = readTags(gateway, incoming.wishes.tags, incoming.body);
   const sale = await readSale(gateway, endpoint, incoming);
@@ -35,7 +35,7 @@ export async function run(
     withinLimits(accepted, async (offer) => {
       // 4. Hold the most that it can cost.
       const placed = await placeHold(gateway.books, accepted, offer);
-      return whileHeld(runs, { ...placed, client: answered, storage, isTest }, async (held) => {
+      return whileHeld(runs, { ...placed, client: answered, storage, mode }, async (held) => {
         // 5. Call a route, and others when it fails. Streams are passed on, but for their end.
         const outcome = await placed.offer.call(held);
         // 6. Charge, then answer: success is reported when its charge is durable.

@@ -306,9 +306,12 @@ test('slow lines hold up neither live batches nor those of other accounts', asyn
 test('slow requests with test keys do not make the lines of a batch run one by one', async () => {
   const { key: testKey } = await gateway.makeKey();
   const messages = [{ role: 'user', content: 'Hi\nsandbox: delay_ms=600000' }];
-  const slow = Array.from({ length: 30 }, () =>
-    gateway.open('/v1/chat/completions', { key: testKey, body: { model: 'cheap', messages } }),
-  );
+  const body = { model: 'cheap', messages };
+  // Half of them run, and the others wait for one of them.
+  const slow = Array.from({ length: 60 }, (_, index) => {
+    const headers = { 'idempotency-key': String(Math.min(index, 30)) };
+    return gateway.open('/v1/chat/completions', { key: testKey, headers, body });
+  });
   for (const { response } of slow) response.catch(() => {});
   await until(() => gateway.program.app.gateway.runs.count >= slow.length);
   const both = Promise.withResolvers<void>();

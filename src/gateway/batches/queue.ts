@@ -179,7 +179,7 @@ export class BatchQueue {
     const { gateway, isOverloaded } = this.#parts;
     const ofMode = (wanted: Mode) =>
       [...this.#running.values()].filter((batch) => batch.mode === wanted);
-    const lines = ofMode('live').length + this.#sent.runs;
+    const lines = ofMode('live').length + this.#sent.settling;
     const live = Math.max(gateway.runs.liveCount - lines, 0);
     const max = isOverloaded() ? 0 : Math.max(linesMax - live, 1);
     const running = ofMode(mode);

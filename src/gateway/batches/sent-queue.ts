@@ -57,9 +57,9 @@ export class SentQueue {
     this.#wake = wake;
   }
 
-  /** Runs of the gateway that are none of a client. */
-  get runs(): number {
-    return this.#jobs.size + this.#lines.settling;
+  /** Lines that are being settled. */
+  get settling(): number {
+    return this.#lines.settling;
   }
 
   stop(): void {

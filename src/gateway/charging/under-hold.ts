@@ -3,6 +3,7 @@
 import { ApiError } from '../../canonical/errors.ts';
 import { totalInputTokens } from '../../canonical/usage.ts';
 import { formatUsd, zeroMicros, type Micros } from '../../lib/money.ts';
+import type { Mode } from '../../terms/mode.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import { explainDatabaseOutage, shuttingDown, takenOver } from '../unavailable.ts';
 import type { Running, Offer, Outcome } from './offer.ts';
@@ -21,7 +22,7 @@ export async function placeHold(books: Books, payer: Payer, first: Offer): Promi
   }
 }
 
-type ToRun = Placed & Pick<Running, 'client' | 'storage'> & { readonly isTest: boolean };
+type ToRun = Placed & Pick<Running, 'client' | 'storage'> & { readonly mode: Mode };
 
 /**
  * Runs an action under a hold. However it ends, the run is closed, and a hold that an unexpected
@@ -29,10 +30,10 @@ type ToRun = Placed & Pick<Running, 'client' | 'storage'> & { readonly isTest: b
  */
 export async function whileHeld<T>(
   runs: ActiveRuns,
-  { hold, offer, client, storage, isTest }: ToRun,
+  { hold, offer, client, storage, mode }: ToRun,
   action: (held: Running) => Promise<T>,
 ): Promise<T> {
-  const run = runs.open({ isTest });
+  const run = runs.open(mode);
   const held = { hold, run, client, storage };
   if (!offer.runsToEnd) run.watch(held);
   try {
