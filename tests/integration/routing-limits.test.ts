@@ -84,6 +84,29 @@ test('in a storm of 429s retries add at most a fifth to the requests of all rout
   assert.equal((await two.gateway.balance(account)).heldMicros, 0);
 });
 
+test('slow requests with test keys allow no retries of live ones', async (t) => {
+  const tuning = { retriesMin: 1, backoffMs: 0 };
+  const { two, clock, send } = await start(t, { max_attempts: 2 }, tuning);
+  const { key } = await two.gateway.makeKey({ mode: 'test' });
+  const { path, body } = endpointOf('chat');
+  const messages = [{ role: 'user', content: 'sandbox: delay_ms=600000' }];
+  const slow = Array.from({ length: 20 }, () =>
+    two.gateway.open(path, { key, body: body({ messages, model: 'one-chat' }) }),
+  );
+  await until(() => clock.sleeping === slow.length);
+  const [firstCalls, retries] = [holdBack(answerStatus(500)), holdBack(answerStatus(500))];
+  two.play('chat', [firstCalls.script, firstCalls.script, retries.script]);
+  let answered = 0;
+  const replies = [1, 2].map(() => send('one-chat').finally(() => answered++));
+  await two.first.request(1);
+  firstCalls.release();
+  await until(() => two.first.requests.length + answered === 4);
+  assert.equal(answered, 1);
+  retries.release();
+  await Promise.all(replies);
+  for (const { request } of slow) request.destroy();
+});
+
 test('after a storm the retry budget recovers, even while answers are still running', async (t) => {
   const tuning = { retriesMin: 1 };
   const { two, clock, send, ask, openStream } = await start(t, { max_attempts: 2 }, tuning);

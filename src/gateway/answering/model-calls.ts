@@ -221,7 +221,7 @@ class ModelCalls<Answer> {
       if (calls >= attemptsPerRoute || nextStepAfter(failure) !== 'again') continue;
       const waitMs = waitBeforeRetryMs(failure, calls - 1, backoff);
       if (waitMs === null || waitMs >= this.#leftMs) continue;
-      if (!retryBudget.take(runs.count)) return null;
+      if (!retryBudget.take(runs.liveCount)) return null;
       this.#granted += 1;
       return { attempt, waitMs };
     }
