@@ -26,7 +26,7 @@ export async function moveCommand({
 }: JsonOption & { readonly to: string }): Promise<Output> {
   const { database, dataDir } = loadConfig({ env: process.env, cwd: process.cwd() });
   const [from, isFromPostgres] = [database.url, isPostgresUrl(database.url)];
-  if (isFromPostgres === isPostgresUrl(to))
+  if (isFromPostgres ? !/^sqlite:(?!:memory:$)./.test(to) : !isPostgresUrl(to))
     throw new CommandFailed(
       `--to must name ${isFromPostgres ? 'a SQLite file, such as sqlite:/var/lib/tollgate/tollgate.db' : 'a PostgreSQL database, such as postgres://user:password@host/database'}: within one kind, use a backup (docs/operations.md)`,
     );

@@ -186,7 +186,8 @@ test('a move is refused into data, into another move, within one kind, and besid
   await assert.rejects(move(`sqlite:${original}`, there), /The target has data/);
   await assert.rejects(move(there, `sqlite:${original}`), /The target has data/);
   await assert.rejects(move(`sqlite:${original}`, freshFile()), /must name a PostgreSQL database/);
-  await assert.rejects(move(there, there), /must name a SQLite file/);
+  for (const to of [there, 'mysql://tollgate@127.0.0.1/books', 'sqlite:', 'sqlite::memory:'])
+    await assert.rejects(move(there, to), /must name a SQLite file/);
   await assert.rejects(move(freshFile(), there), /there is no database at/);
   const running = await startProgram({ env: { TOLLGATE_SECRET: secret } });
   await assert.rejects(
