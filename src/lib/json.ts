@@ -85,13 +85,11 @@ function placeOf(message: string): string {
  */
 export function writeJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.includes('\\ud')
-    ? text.replace(tornEscapes, (escape) => (escape === '\\\\' ? escape : '\ufffd'))
-    : text;
+  return text.includes('\\ud') ? text.replace(tornEscapes, '\ufffd') : text;
 }
 
-/** `JSON.stringify` escapes no whole character so. A backslash of the text is two. */
-const tornEscapes = /\\\\|\\ud[89a-f]../g;
+/** `JSON.stringify` escapes no whole character so. Behind backslashes of the text, each of which is two. */
+const tornEscapes = /(?<=[^\\](?:\\\\)*)\\ud[89a-f]../g;
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
