@@ -31,6 +31,18 @@ for (const [title, [text, shown]] of Object.entries(cases))
     assert.equal(shownOf(text, 100), shown);
   });
 
+test('the answer is taken out of its object behind another text', () => {
+  const step = unwrapAnswer(() => {});
+  const texts = ['I look it up: wait.', '{"answer":[1]}'];
+  const events = texts.flatMap((text): StreamEvent[] => [
+    { type: 'text-start' },
+    { type: 'text-delta', text },
+    { type: 'text-end' },
+  ]);
+  const shown = events.flatMap(step).flatMap((event) => ('text' in event ? [event.text] : []));
+  assert.deepEqual(shown, ['I look it up: wait.', '[1]']);
+});
+
 test('any answer is taken out of its object, however the text is split', () => {
   const size = fc.integer({ min: 1, max: 7 });
   fc.assert(
@@ -45,17 +57,22 @@ test('a list becomes the field of an object, whose definitions stay at the top',
   const named = { name: 'answer', description: null, strict: true } as const;
   const item = { $ref: '#/$defs/Item' };
   const $defs = { Item: { type: 'string' } };
+  const definitions = $defs;
   const format = { type: 'json-schema', ...named } as const;
-  assert.deepEqual(wrapSchema({ ...format, schema: { type: 'array', items: item, $defs } }), {
-    ...format,
-    schema: {
-      type: 'object',
-      properties: { answer: { type: 'array', items: item } },
-      required: ['answer'],
-      additionalProperties: false,
-      $defs,
+  assert.deepEqual(
+    wrapSchema({ ...format, schema: { type: 'array', items: item, $defs, definitions } }),
+    {
+      ...format,
+      schema: {
+        type: 'object',
+        properties: { answer: { type: 'array', items: item } },
+        required: ['answer'],
+        additionalProperties: false,
+        $defs,
+        definitions,
+      },
     },
-  });
+  );
   for (const schema of [{ type: 'object' }, { $ref: '#/$defs/Item', $defs }])
     assert.equal(wrapSchema({ ...format, schema }), null);
 });

@@ -12,7 +12,7 @@ const openingMax = 200;
 /** Returns null for a format that needs no object around its schema. */
 export function wrapSchema(format: OutputFormat): OutputFormat | null {
   if (format.type !== 'json-schema') return null;
-  const { $defs, ...inner } = format.schema;
+  const { $defs, definitions, ...inner } = format.schema;
   if (inner.type === undefined || inner.type === 'object') return null;
   const schema = {
     type: 'object',
@@ -20,11 +20,12 @@ export function wrapSchema(format: OutputFormat): OutputFormat | null {
     required: [field],
     additionalProperties: false,
     ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
   };
   return { ...format, schema };
 }
 
-/** Takes the value out of one answer's text. Any other text stays. Calls `drop` with what it removes. */
+/** Takes the value out of an answer's texts. Any other text stays. Calls `drop` with what it removes. */
 export function unwrapAnswer(
   drop: (event: StreamEvent) => void,
 ): (event: StreamEvent) => readonly StreamEvent[] {
@@ -55,14 +56,14 @@ export function unwrapAnswer(
     return show(whole.slice(found.length));
   };
   return (event) => {
-    if (state === 'outside') return [event];
-    if (event.type === 'text-delta')
+    if (event.type === 'text-delta' && state !== 'outside')
       return state === 'before' ? open(event.text) : show(event.text);
     if (event.type !== 'text-end') return [event];
     const rest = deltaOf(held);
+    const wasInside = state === 'inside';
     held = '';
-    if (state === 'before') return [...rest, event];
-    state = 'outside';
+    state = 'before';
+    if (!wasInside) return [...rest, event];
     for (const closing of rest) drop(closing);
     return [event];
   };
