@@ -114,7 +114,7 @@ for (const upstream of upstreams) {
       assert.deepEqual([output[1]!.status, output[1]!.result], ['completed', data]);
       const input = [{ role: 'user', content: 'x' }, ...output, { role: 'user', content: 'y' }];
       // OpenAI takes its own images back.
-      if (upstream !== 'responses') assertReturns(input);
+      assertReturns(input, upstream === 'responses' ? [] : ['input[2]']);
     }
   });
 
@@ -139,12 +139,27 @@ for (const upstream of upstreams) {
   }
 }
 
+test('an image at an address comes back from a Gemini client', () => {
+  const { message, ...choice } = answers.chat.whole.choices[0];
+  const inLink = [{ type: 'image_url', image_url: { url: 'https://h.test/a.png' } }];
+  const linked = {
+    ...answers.chat.whole,
+    choices: [{ ...choice, message: { ...message, images: inLink } }],
+  };
+  const body = writeWhole('chat', 'gemini', linked, answerContext('gemini'))!;
+  const contents = [(body.candidates as Json[])[0]!.content, { parts: [{ text: 'y' }] }];
+  const { gemini } = clientFormats;
+  const request = gemini.parseRequest({ model: 'm', contents }, { chatMaxTokens: null });
+  const [answer] = gemini.readRequest(request).messages;
+  assert.match(JSON.stringify(answer), /Here.*An image that was made here/);
+});
+
 /** `input += response.output` works, on every upstream format. */
-function assertReturns(input: readonly Json[]): void {
+function assertReturns(input: readonly Json[], ignored: readonly string[]): void {
   const format = clientFormats.responses;
   const request = format.parseRequest({ model: 'm', input }, { chatMaxTokens: null });
   const target = { model: 'm', stream: false, maxOutputTokens: 99, thinking: true, isOpenAi: true };
-  assert.deepEqual(format.relay.writeRequest(request, target).ignored, ['input[2]']);
+  assert.deepEqual(format.relay.writeRequest(request, target).ignored, ignored);
   assert.deepEqual(format.ignoredFields!(request), ['input[2]']);
   for (const name of ['chat', 'messages', 'gemini'] satisfies UpstreamFormatName[])
     upstreamFormats[name].writeRequest(format.readRequest(request), target);

@@ -198,10 +198,10 @@ function readModelTurn(parts: readonly Part[], { path, calls }: Turn): Message[]
 
 /** Code that Gemini ran, and what came of it, are text for other models. So is that there was an image. */
 function readModelText(part: Part, path: string): TextPart {
-  const { text, inlineData } = part;
+  const { text, inlineData, fileData } = part;
   const code = codeAsText(part);
   if (code !== null) return asText(code);
-  if (inlineData) return asText('[An image that was made here]');
+  if (inlineData || fileData) return asText('[An image that was made here]');
   if (typeof text === 'string' || Object.keys(part).every((name) => name === 'thoughtSignature'))
     return asText(text ?? '');
   throw unknownPart(part, path);
