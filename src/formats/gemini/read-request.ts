@@ -68,7 +68,7 @@ function refusal(name: string, why: string) {
   return invalidRequest(`generationConfig.${name}`, `generationConfig.${name} ${why}`);
 }
 
-/** Of several allowed functions only these are offered: other formats have no other word for it. */
+/** Of several allowed functions only these are offered: Messages has no other word for it. */
 function readTools(request: GeminiRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
   const config = request.toolConfig?.functionCallingConfig;
   const toolChoice = readToolChoice(config);

@@ -35,9 +35,8 @@ export function candidatesOf({ candidates }: JsonObject): JsonObject[] {
  */
 export function withoutContinuation(chunk: JsonObject): JsonObject {
   return editFields(chunk, {
-    candidates: editItems(
-      chunk['candidates'],
-      ({ continuationToken: _token, ...candidate }) => candidate,
+    candidates: editItems(chunk['candidates'], (candidate) =>
+      editFields(candidate, { continuationToken: undefined }),
     ),
   });
 }
