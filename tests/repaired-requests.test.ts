@@ -1054,6 +1054,11 @@ test('a call that runs on beside the conversation stays without a result, for Op
   const custom = { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'x', async: true };
   const input = [user, running, custom, user];
   assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
+  const elsewhere = sent(straight('responses'), { input }).body.input as JsonObject[];
+  assert.deepEqual(
+    elsewhere.map(({ call_id: id = null }) => id),
+    [null, 'a', 'a', 'b', 'b', null],
+  );
 });
 
 // github.com/openai/codex/issues/42088 (read 2026-11-30)
@@ -1120,6 +1125,10 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
     const { body, ignored } = sent(straight('messages'), { messages: [user, ...given] });
     assert.deepEqual([body.messages, [...ignored]], [[user, ...got], listed]);
   }
+  assert.throws(
+    () => sent(straight('messages'), { messages: [answer(thought)] }),
+    /the conversation is empty/,
+  );
   const reasoning = {
     type: 'reasoning',
     summary: [],

@@ -32,7 +32,10 @@ export function relayHistory(
   const relayed = messages.flatMap((message, index) =>
     relayMessage(message, messages[index - 1]?.role, traits),
   );
-  if (relayed.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
+  const ended = relayed.flatMap((message, index) =>
+    endAnswer(message, relayed[index + 1], ignored),
+  );
+  if (ended.every((message) => message === blankTurn)) throw nothingToAnswer('messages');
   const hasLost = {
     thinking: blocks.some((block) => isDropped(block, traits)),
     citations: blocks.some(hasForeignCitation),
@@ -42,9 +45,6 @@ export function relayHistory(
     cache_control: blocks.some(isMarkedThinking),
   };
   for (const [name, isLost] of Object.entries(hasLost)) if (isLost) ignored.add(name);
-  const ended = relayed.flatMap((message, index) =>
-    endAnswer(message, relayed[index + 1], ignored),
-  );
   return pairMessages(ended);
 }
 

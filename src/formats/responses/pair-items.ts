@@ -10,7 +10,7 @@ import {
   uncalledAsUser,
 } from '../adapting/paired-results.ts';
 
-/** OpenAI takes the output of a tool that was not called; hosts refuse it. */
+/** OpenAI takes the output of a tool that was not called, and waits for that of an `async` call. */
 export function completeCalls(
   items: readonly unknown[],
   { isOpenAi }: { readonly isOpenAi: boolean },
@@ -21,7 +21,7 @@ export function completeCalls(
     if (isUncalled(item)) return [isOpenAi ? item : uncalledAsUser(item, shapeOf(item.type))];
     const callId = String(item.call_id);
     if (lost.has(index)) return [asUser(item, callId, { shape: shapeOf(item.type) })];
-    if (!unanswered.has(index) || item.async === true) return [item];
+    if (!unanswered.has(index) || (isOpenAi && item.async === true)) return [item];
     return [item, missingResult(callId, shapeOf(`${String(item.type)}_output`))];
   });
 }
