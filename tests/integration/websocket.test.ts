@@ -274,14 +274,14 @@ test('a frame that steers gets its input back while the response runs on', async
   const parts = answerInParts([...start, ...deltas.slice(0, 2)], [...deltas.slice(2), ...end]);
   gateway.upstream.on('/v1/responses', parts.script, answer);
   const socket = await open(t, key);
-  socket.send({ type: 'response.create', ...ask });
+  socket.send({ type: 'response.create', ...ask, stream_id: 'lane' });
   const { response } = await socket.next();
   const steer = { previous_response_id: response!.id, input: 'Be brief.' };
   socket.send({ type: 'response.steer', ...steer });
   let frame = await socket.next();
   while (frame.type !== 'response.steer.failed') frame = await socket.next();
   assert.equal(frame.error!.code, 'steering_not_supported');
-  assert.deepEqual(frame['steer'], steer);
+  assert.deepEqual([frame['steer'], frame['stream_id']], [steer, 'lane']);
   // It does not wait in the place of the next request.
   socket.send({ type: 'response.create', ...ask });
   parts.release();

@@ -79,6 +79,8 @@ export class Connection {
   /** The next frame. */
   #waiting: { readonly data: Buffer; readonly place: Place | null } | null = null;
   #isRunning = false;
+  /** The lane of the response that runs, or ran last. */
+  #lane: string | null = null;
   #posted: ClientRequest | null = null;
   #ending: Ending | null = null;
 
@@ -156,7 +158,9 @@ export class Connection {
     if (steered !== null || refusal) {
       place?.leave();
       if (this.#its.socket.bufferedAmount > unreadBytesMax) return this.#its.socket.terminate();
-      return void (steered === null ? this.#sendError(refusal!) : this.#send(steered));
+      return void (steered === null
+        ? this.#sendError(refusal!)
+        : this.#send(eventFrame(steered, this.#lane)));
     }
     place?.onRefused(() => {
       this.#waiting = null;
@@ -186,6 +190,7 @@ export class Connection {
       await this.#context.largeBodies.turnsOf(data)?.();
       if (!this.#isOpen) return;
       frame = readCreateFrame(data);
+      this.#lane = frame.streamId;
       await this.#answer(frame, bodyOf(frame, kept.get(socket) ?? null));
     } catch (error) {
       if (!this.#isOpen) return;
