@@ -44,10 +44,14 @@ export function openSessionDoor(app: FastifyInstance, context: DoorContext): Doo
 
 async function enter(
   context: DoorContext,
-  { confirmed, noted }: SessionEndpoint,
+  { access, confirmed, noted }: SessionEndpoint,
   { request, reply, body }: Asked,
 ): Promise<Caller> {
   const { session, account } = request.caller!;
+  // Operators are trusted, and their forms ask for a preview of each change. A session, not a user: a
+  // thief of one must not keep the user from ending it.
+  if (session && !session.isOperator && access !== 'public' && request.method !== 'GET')
+    await context.users.attempts.takeAgainst({ kind: 'changes', of: session.id });
   const changes = new AuditedChanges({
     database: context.database,
     actorOf: (by) => actorOf(request, session ?? by),

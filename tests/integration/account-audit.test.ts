@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
+import { rowsOf } from '../support/rows.ts';
 
 type Entry = {
   readonly actor: { readonly kind: string; readonly name: string; readonly address: string | null };
@@ -77,4 +78,19 @@ test('it is read page by page, and only of the account', async () => {
   for (const { account_id: account } of (await read()).data) assert.equal(account, owner.account);
   const wrong = await owner.get(`/accounts/${owner.account}/audit-log?cursor=x`);
   assert.deepEqual([wrong.status, wrong.error.param], [400, 'cursor']);
+});
+
+test('a session makes many changes, not any number, and others go on', async () => {
+  const busy = await signIn(gateway, { account: owner.account, role: 'owner' });
+  const path = `/accounts/${owner.account}/settings`;
+  for (let count = 0; count < 300; count += 1)
+    await ok(busy.patch(path, { name: `Name ${count}` }));
+  const rows = (await rowsOf(gateway.database, 'audit_log')).length;
+  const refused = await busy.patch(path, { name: 'One more' });
+  assert.deepEqual([refused.status, refused.error.code], [429, 'rate_limit_exceeded']);
+  assert.equal((await rowsOf(gateway.database, 'audit_log')).length, rows);
+  await ok(busy.get('/profile'));
+  await ok(owner.patch(path, { name: 'By another' }));
+  await ok(operator.patch(`/operator/accounts/${owner.account}`, { frozen: false }));
+  await ok(busy.post('/auth/sign-out'));
 });

@@ -255,3 +255,26 @@ test('another account sees nothing of an endpoint, and secrets are stored encryp
   for (const text of ['hidden-token', secret, secret.slice(6)])
     assert.equal((stored + audited).includes(text), false);
 });
+
+test('members send few messages on purpose: test events and deliveries again have one limit', async () => {
+  receiver.answer(answerJson({}));
+  const owner = await signIn(gateway);
+  const { endpoint } = await add(owner);
+  const place = `/accounts/${owner.account}`;
+  const sendTest = () => owner.post(`${place}/alert-endpoints/${endpoint.id}/test`);
+  await ok(sendTest());
+  const [delivery] = await deliveries(owner);
+  const sendAgain = () => owner.post(`${place}/alert-deliveries/${delivery!.id}/again`);
+  for (let sent = 1; sent < 10; sent += 1) await ok(sent % 2 ? sendAgain() : sendTest());
+  const count = (await deliveries(owner)).length;
+  for (const refused of [await sendTest(), await sendAgain()]) {
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '30']);
+    assert.equal(refused.error.code, 'rate_limit_exceeded');
+  }
+  assert.equal((await deliveries(owner)).length, count);
+  const other = await signIn(gateway);
+  const { endpoint: others } = await add(other);
+  await ok(other.post(`/accounts/${other.account}/alert-endpoints/${others.id}/test`));
+  clock.jumpTo(clock.nowMs() + 30 * second);
+  await ok(sendTest());
+});

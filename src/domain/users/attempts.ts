@@ -16,7 +16,9 @@ export type Attempts = {
     | 'account-invitations'
     | 'sign-up'
     | 'password'
-    | 'device-code';
+    | 'device-code'
+    | 'alert'
+    | 'changes';
   /** An e-mail address, with or without a user, or an id. */
   readonly of: string;
 };
@@ -28,6 +30,12 @@ type Limit = { readonly free: number; readonly windowMs: number };
 export const usualLimit: Limit = { free: 10, windowMs: 15 * 60_000 };
 /** All e-mails that an account has sent to others, whoever they are. */
 const invitationsLimit: Limit = { free: 30, windowMs: dayMs };
+/** Each leaves a row in the audit log. Nobody makes so many by hand. */
+const changesLimit: Limit = { free: 300, windowMs: 15 * 60_000 };
+const limits: Partial<Readonly<Record<Attempts['kind'], Limit>>> = {
+  'account-invitations': invitationsLimit,
+  changes: changesLimit,
+};
 const windowMaxMs = dayMs;
 const firstWaitMs = 30_000;
 const waitMaxMs = 15 * 60_000;
@@ -50,10 +58,9 @@ export async function takeAttempt(
     const restMs = row.blocked_until_ms - nowMs;
     // No wait is longer than the maximum; more is left only when the clock was set back.
     if (restMs > 0 && restMs <= waitMaxMs) return Math.ceil(restMs / 1_000);
-    const limit = attempts.kind === 'account-invitations' ? invitationsLimit : usualLimit;
     await transaction
       .updateTable('attempts')
-      .set(countAttempt(row, nowMs, limit))
+      .set(countAttempt(row, nowMs, limits[attempts.kind]))
       .where('subject', '=', subject)
       .execute();
     return 0;

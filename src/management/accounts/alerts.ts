@@ -17,6 +17,7 @@ import {
   sendAlertAgain,
   sendTestAlert,
 } from '../changes/alert-endpoints.ts';
+import type { ManagementContext } from '../context.ts';
 import type { alertsEndpoints } from '../contract/alerts.ts';
 import type { Caller, Handlers } from '../handlers.ts';
 
@@ -51,6 +52,7 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
     replaceAlertSecret(changes, context, { owner: ownerOf(call), id: call.params.endpoint }),
 
   'POST /accounts/:account/alert-endpoints/:endpoint/test': async ({ changes, ...call }) => {
+    await limitMessages(call);
     await sendTestAlert(changes, { owner: ownerOf(call), id: call.params.endpoint });
     call.context.alerts.wake();
   },
@@ -79,10 +81,19 @@ export const alertsHandlers: Handlers<typeof alertsEndpoints> = {
   },
 
   'POST /accounts/:account/alert-deliveries/:delivery/again': async ({ changes, ...call }) => {
+    await limitMessages(call);
     await sendAlertAgain(changes, { owner: ownerOf(call), id: call.params.delivery });
     call.context.alerts.wake();
   },
 };
+
+/** They go to receivers and mailboxes of others. Throws ApiError 429. */
+async function limitMessages({
+  context,
+  account,
+}: Pick<Caller, 'account'> & { readonly context: ManagementContext }): Promise<void> {
+  if (account) await context.users.attempts.takeAgainst({ kind: 'alert', of: account.accountId });
+}
 
 /** Members and admin keys have no account of this name. */
 function ownerOf({

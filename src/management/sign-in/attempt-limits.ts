@@ -38,6 +38,11 @@ export class AttemptLimits {
   /** Counts an attempt from an address against a user. Throws ApiError 429. */
   async take(address: string, attempts: Attempts): Promise<void> {
     await this.takeFrom(address);
+    await this.takeAgainst(attempts);
+  }
+
+  /** Counts an attempt, whatever address it comes from. Throws ApiError 429. */
+  async takeAgainst(attempts: Attempts): Promise<void> {
     const seconds = await takeAttempt(this.#database.transient, attempts, this.#nowMs());
     if (seconds > 0) throw tooMany('Too many attempts.', seconds);
     this.#taken += 1;
