@@ -406,6 +406,7 @@ describe('vectors of another size than the host’s', () => {
     for (const [method, body, words] of [
       ['embedContent', { ...one, outputDimensionality: 2 }, 'outputDimensionality must be 3'],
       ['embedContent', { ...one, embedContentConfig }, 'outputDimensionality must be 3'],
+      ['embedContent', { ...one, embedContentConfig: 'x' }, 'embedContentConfig must be an object'],
       ['batchEmbedContents', sized, 'requests[0].outputDimensionality must be 3'],
       ['batchEmbedContents', many, 'requests must have 1 to 2048 entries'],
     ] as const) {

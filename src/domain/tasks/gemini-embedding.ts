@@ -25,6 +25,9 @@ const fields = {
   taskType: optionalOrNull(Type.String()),
   title: optionalOrNull(Type.String()),
   outputDimensionality: optionalOrNull(Type.Integer({ minimum: 1 })),
+  embedContentConfig: optionalOrNull(
+    Type.Object({}, { description: 'May hold the three before.' }),
+  ),
 };
 export const EmbedContentSchema = Type.Object(fields);
 export const BatchEmbedContentsSchema = Type.Object({
@@ -107,6 +110,7 @@ function inCamelCase(given: JsonObject): JsonObject {
     ...(content !== undefined && {
       content: listed ? { ...content, parts: [content.parts] } : content,
     }),
+    ...(config !== undefined && { embedContentConfig: config }),
     ...(taskType !== undefined && { taskType }),
     ...(outputDimensionality !== undefined && { outputDimensionality }),
   };
