@@ -64,6 +64,8 @@ function focusError(form: HTMLFormElement): void {
 
 function withoutSecrets<Values extends object>(values: Values): Partial<Values> {
   const fields = Object.entries(values);
-  const harmless = fields.filter(([name]) => !/password|secret|code|token|api_key/i.test(name));
+  const harmless = fields.filter(
+    ([name]) => !/password|secret|code|token|api_?key|headers/i.test(name),
+  );
   return Object.fromEntries(harmless) as Partial<Values>;
 }

@@ -10,7 +10,10 @@ const password = 'correct horse battery staple';
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({ test_mode: { enabled: true } });
+  gateway = await startGateway({
+    test_mode: { enabled: true },
+    providers: { openai: { api_key: 'sk-operator', accounts_may_bring_keys: true } },
+  });
 });
 after(() => gateway.stop());
 
@@ -58,6 +61,27 @@ test('a form that was being filled in is there again after signing in', async ()
     await page.goto('/keys?mode=test&create=yes');
     await name.waitFor();
     assert.equal(await name.inputValue(), '', 'a sent form leaves no draft');
+  });
+});
+
+test('an own key and headers of traces are not kept, what is typed beside them is', async () => {
+  await withOwner(async (page) => {
+    await page.goto('/settings?tab=traces');
+    await page.getByLabel('Address').fill('https://traces.example.com');
+    await page.getByLabel('Headers').fill('authorization: Bearer of-the-owner');
+    await settle(page);
+    await page.reload();
+    await page.getByLabel('Headers').waitFor();
+    assert.equal(await page.getByLabel('Address').inputValue(), 'https://traces.example.com');
+    assert.equal(await page.getByLabel('Headers').inputValue(), '');
+    await page.goto('/settings?tab=own-keys');
+    await page.getByText('5 % of the usual price here').waitFor();
+    await page.getByRole('button', { name: 'Add key' }).click();
+    const key = page.getByRole('dialog').getByLabel('Key', { exact: false }).first();
+    await key.fill('sk-of-the-owner');
+    await settle(page);
+    await page.reload();
+    assert.doesNotMatch(await page.evaluate('JSON.stringify(sessionStorage)'), /of-the-owner/);
   });
 });
 
