@@ -31,7 +31,8 @@ export function OwnKeysTable({ keys, renderActions: render }: Props) {
 
 /** What a request with an own key costs, in a sentence. */
 export function ownKeyPriceText({ percent, fee_micros: fee }: OwnKeys): string {
-  return `A request that runs with such a key costs ${percent} % of the usual price and ${usdText(fee)} here. Its provider bills you.`;
+  const feeText = fee > 0 ? ` and ${usdText(fee)}` : '';
+  return `A request that runs with such a key costs ${percent} % of the usual price${feeText} here. Its provider bills you.`;
 }
 
 /** `openai …a1b2` */
