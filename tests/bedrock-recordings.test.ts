@@ -268,7 +268,13 @@ test('hidden reasoning goes back as it came, and as Anthropic itself would write
     };
     const messages = [
       userTurn('a'),
-      { role: 'assistant', content: content.filter((part) => part.type === 'thinking') },
+      {
+        role: 'assistant',
+        content: [
+          ...content.filter((part) => part.type === 'thinking'),
+          { type: 'text', text: 'So it is.' },
+        ],
+      },
       userTurn('b'),
     ] as const;
     const written = (format: 'converse' | 'messages', name: string) => {

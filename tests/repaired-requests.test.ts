@@ -1078,9 +1078,6 @@ test('a result that names its tool and no call is kept for OpenAI, and text of t
   assert.deepEqual(elsewhere, [user, call, result, told]);
   const chat = sent({ client: 'responses', upstream: 'chat' }, { input }).body.messages;
   assert.deepEqual((chat as JsonObject[]).at(-1), { role: 'user', content: words('text') });
-  const nameless = [{ type: 'function_call_output', output: '' }];
-  const { messages } = sent({ client: 'responses', upstream: 'chat' }, { input: nameless }).body;
-  assert.deepEqual(messages, [{ role: 'user', content: '[Output of a tool]' }]);
 });
 
 test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {

@@ -76,7 +76,7 @@ const statuses: readonly [error: object, status: number | null][] = [
   [{ type: 'request_too_large' }, 413],
   [{ type: 'rate_limit_error' }, 429],
   [{ code: 'rate_limit_exceeded', type: 'requests' }, 429],
-  [{ type: 'overloaded_error' }, 503],
+  [{ type: 'overloaded_error' }, 529],
   [{ code: 'server_is_overloaded' }, 503],
   [{ type: 'timeout_error' }, 504],
   [{ type: 'invalid_request_error', code: null }, 400],

@@ -95,6 +95,7 @@ const namedStatuses: readonly (readonly [status: number, names: RegExp])[] = [
   [403, /permission/],
   [413, /request_too_large/],
   [429, /rate_limit|too_many_requests/],
+  [529, /^overloaded_error$/],
   [503, /overloaded|unavailable/],
   [504, /timeout/],
   [400, /invalid|context_length|policy|moderation|image|unsupported|bad_request|data_inspection/],

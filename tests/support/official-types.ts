@@ -74,10 +74,10 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
     type: 'GenerateContentResponseUsageMetadata',
     fields: { serviceTier: { type: 'string' }, cacheWriteTokenCount: { type: 'integer' } },
   },
-  // Reasoning in Chat is a convention of other hosts (DeepSeek, OpenRouter); OpenAI's own API does
-  // not show any.
-  { type: 'ChatCompletionMessage', fields: reasoningFields() },
-  { type: 'ChatCompletionChunk.Choice.Delta', fields: reasoningFields() },
+  // Reasoning and images in Chat are conventions of other hosts (DeepSeek, OpenRouter); OpenAI's own API
+  // has neither.
+  { type: 'ChatCompletionMessage', fields: hostFields() },
+  { type: 'ChatCompletionChunk.Choice.Delta', fields: hostFields() },
   // Google's convention for a call's thought signature.
   { type: 'ChatCompletionMessageFunctionToolCall', fields: { extra_content: { type: 'object' } } },
   {
@@ -109,10 +109,11 @@ const extensions: readonly { readonly type: string; readonly fields: Json }[] = 
   },
 ];
 
-function reasoningFields(): Json {
+function hostFields(): Json {
   return {
     reasoning_content: { type: 'string' },
     reasoning_details: { type: 'array', items: { type: 'object' } },
+    images: { type: 'array', items: { type: 'object' } },
   };
 }
 

@@ -25,9 +25,7 @@ const fields = {
   taskType: optionalOrNull(Type.String()),
   title: optionalOrNull(Type.String()),
   outputDimensionality: optionalOrNull(Type.Integer({ minimum: 1 })),
-  embedContentConfig: optionalOrNull(
-    Type.Object({}, { description: 'May hold the three before.' }),
-  ),
+  embedContentConfig: optionalOrNull(Type.Object({})),
 };
 export const EmbedContentSchema = Type.Object(fields);
 export const BatchEmbedContentsSchema = Type.Object({

@@ -2,7 +2,7 @@
 // turn that made it. Vendors refuse anything else, but clients send it: they are interrupted between
 // a call and its result, cut the history, run a tool while the model goes on, or report its output
 // in pieces. Formats differ in where calls and results are, so they pass steps.
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, textOf } from '../../lib/json.ts';
 
 export type Step = {
   readonly item: JsonObject;
@@ -104,9 +104,7 @@ function wordsOfUser(text: string, result: JsonObject, { field, textType }: Resu
 
 /** Returns what stands before the output of a tool that was not called. */
 export function uncalledLabel({ name }: JsonObject): string {
-  return typeof name === 'string' && name !== ''
-    ? `[Output of the tool ${name}]`
-    : '[Output of a tool]';
+  return `[Output of the tool ${textOf(name)}]`;
 }
 
 function joinPieces(

@@ -520,7 +520,7 @@ test('counts after the stop reason are sent with it, and a missing end is added,
 });
 
 const statuses: Record<string, number> = {
-  overloaded_error: 503,
+  overloaded_error: 529,
   rate_limit_error: 429,
   invalid_request_error: 400,
   api_error: 500,

@@ -1,7 +1,7 @@
 // Validates the client's body, so that later steps can rely on the schema.
 import { invalidRequest, refuseProblem, type ApiError } from '../../canonical/errors.ts';
 import { readAskedTier } from '../../canonical/service-tier.ts';
-import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
 import { editFields, editItems } from '../edit-json.ts';
 import type { ClientRequest, RequestLimits } from '../format.ts';
@@ -28,6 +28,7 @@ export function parseRequest(
   const checked = body.generate === false && isEmpty ? { ...body, input: '' } : body;
   refuseProblem(findProblem(checked));
   requireInput(checked);
+  requireCallIds(checked);
   const request = body as ResponsesRequest & JsonObject;
   const isCompaction = asksForCompaction(request);
   // Elsewhere a warning is enough, because the client keeps its conversation.
@@ -161,6 +162,21 @@ function referenceError(path: string): ApiError {
     `${path} refers to an item by its id, but nothing is kept between requests: send the item itself, as client libraries do with ` +
       '`store: false`.',
   );
+}
+
+/** Only a tool that was not called, which is named instead, puts out without a `call_id`. */
+function requireCallIds({ input }: JsonObject): void {
+  if (!Array.isArray(input)) return;
+  const index = input.findIndex(
+    (item) =>
+      isObject(item) &&
+      item.type === 'function_call_output' &&
+      (item.call_id ?? null) === null &&
+      textOf(item.name) === '',
+  );
+  if (index === -1) return;
+  const path = `input[${index}].call_id`;
+  throw invalidRequest(path, `${path} is required: that of the call to which this output belongs.`);
 }
 
 /** A stored prompt could replace the input; it is refused later, with the reason. */

@@ -50,7 +50,7 @@ const functionCall = ofKind('function_call', {
   namespace: optional(Type.String()),
   arguments: Type.String(),
 });
-/** Without `call_id`, a tool tells the model by itself what it put out. */
+/** Without `call_id`, a tool of this name tells the model by itself what it put out. */
 const functionCallOutput = ofKind('function_call_output', {
   call_id: optional(name),
   name: optional(Type.String()),
