@@ -77,6 +77,8 @@ const statuses: readonly [error: object, status: number | null][] = [
   [{ type: 'rate_limit_error' }, 429],
   [{ code: 'rate_limit_exceeded', type: 'requests' }, 429],
   [{ type: 'overloaded_error' }, 529],
+  [{ code: 'image_generation_user_error' }, 400],
+  [{ code: 'image_generation_server_error' }, null],
   [{ code: 'server_is_overloaded' }, 503],
   [{ type: 'timeout_error' }, 504],
   [{ type: 'invalid_request_error', code: null }, 400],

@@ -98,7 +98,10 @@ const namedStatuses: readonly (readonly [status: number, names: RegExp])[] = [
   [529, /^overloaded_error$/],
   [503, /overloaded|unavailable/],
   [504, /timeout/],
-  [400, /invalid|context_length|policy|moderation|image|unsupported|bad_request|data_inspection/],
+  [
+    400,
+    /invalid|context_length|policy|moderation|image(?!\w*server)|unsupported|bad_request|data_inspection/,
+  ],
   [404, /not_found/],
 ];
 

@@ -88,8 +88,8 @@ type ToTry<Route> = {
 };
 
 /**
- * Tries each route once, those that are out of use or at their limit of calls last, until one answers or refuses the request
- * itself. `number`: 1 for the first. `left`: how many routes come after it.
+ * Tries each route once, those that are out of use or at their limit of calls last, until one answers or
+ * refuses the request itself. `number`: 1 for the first. `left`: how many routes come after it.
  */
 export async function tryInOrder<Route extends Callable, R extends Result>(
   { isSearch, signals, ...toTry }: ToTry<Route>,
