@@ -146,7 +146,7 @@ export function sayEntry(entry: Entry): Said {
   const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)];
   const sentence = Object.hasOwn(sentences, action)
     ? sentences[action as AuditAction]
-    : // Of another version.
+    : // An action that only another version of Tollgate knows.
       `did ${action} to {it}`;
   const what = typeof sentence === 'string' ? sentence : sentence(after, before, entry);
   const own = nameFields.map((field) => after[field] ?? before[field]).find(Boolean);

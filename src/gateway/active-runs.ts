@@ -14,7 +14,7 @@ export const readOnMs = 5_000;
 export class ActiveRuns {
   readonly #clock: Clock;
   readonly #runs = new ActiveSet<Run>();
-  /** Those that run under a hold. The others wait, or count tokens. */
+  /** Runs under a hold. Other runs wait, or count tokens. */
   readonly #held = { live: new ActiveSet<Run>(), test: new ActiveSet<Run>() };
   #entered = 0;
   #isEnding = false;
@@ -50,7 +50,7 @@ export class ActiveRuns {
     return this.#runs.size;
   }
 
-  /** Those of live keys under a hold. */
+  /** The number of runs of live keys under a hold. */
   get liveCount(): number {
     return this.#held.live.size;
   }

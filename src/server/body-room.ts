@@ -46,7 +46,7 @@ export function ownersOf({ apiKey, ip }: FastifyRequest): readonly string[] {
   return [`key ${id}`, `account ${accountId}`, `address ${address}`];
 }
 
-/** What requests with test keys may take together, as a part of what all others may. */
+/** The size of the room for requests with test keys, as a part of the room for live ones. */
 const testPart = 1 / 4;
 
 export type RoomsByMode = Readonly<Record<ApiKey['mode'], BodyRoom>>;

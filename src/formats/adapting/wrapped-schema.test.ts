@@ -4,7 +4,7 @@ import fc from '../../../tests/support/property.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { unwrapAnswer, wrapSchema } from './wrapped-schema.ts';
 
-/** What the client sees of a text that comes in pieces of this size. Nothing else is uncounted. */
+/** Returns the text that the client sees when it comes in pieces of this size, and checks what is dropped. */
 function shownOf(text: string, size = 1): string {
   let dropped = 0;
   const textIn = (event: StreamEvent) => (event.type === 'text-delta' ? event.text : '');

@@ -68,7 +68,7 @@ function refusal(name: string, why: string) {
   return invalidRequest(`generationConfig.${name}`, `generationConfig.${name} ${why}`);
 }
 
-/** Of several allowed functions only these are offered: Messages has no other word for it. */
+/** Returns only the allowed functions, if there are several: Messages has no field that lists them. */
 function readTools(request: GeminiRequest): Pick<CanonicalRequest, 'tools' | 'toolChoice'> {
   const config = request.toolConfig?.functionCallingConfig;
   const toolChoice = readToolChoice(config);

@@ -54,7 +54,10 @@ const idPrefix = { openai: 'batch', anthropic: 'msgbatch' } as const;
 const stepLines = 200;
 const stepBytes = 4 * 1024 * 1024;
 const pollMs = 250;
-/** Of an account. Batches at a provider are looked after one by one, so many of one delay those of others. */
+/**
+ * The most batches of an account that have not ended. The queue checks batches at providers one by one, so
+ * many of one account delay those of others.
+ */
 const openMax = 1_000;
 
 /**
