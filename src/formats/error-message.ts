@@ -121,8 +121,23 @@ const minimaxStatuses: Readonly<Record<number, number>> = {
   2056: 429,
 };
 
+/**
+ * Returns the error that a body or an event with a status of success reports: its `error`, MiniMax's
+ * `base_resp`, or the whole when it is nothing else, as Mistral, SGLang and Cerebras send it; null: none.
+ */
+export function reportedError(body: JsonObject): unknown {
+  return body.error || (failedBase(body) ?? (isFlatError(body) ? body : null));
+}
+
+/** Answers hold lists or objects. Bedrock's and Vertex's jobs have a `message` beside some, too. */
+function isFlatError(body: JsonObject): boolean {
+  if (body.object === 'error') return true;
+  if (typeof body.message !== 'string' || body.message === '') return false;
+  return Object.values(body).every((value) => typeof value !== 'object' || value === null);
+}
+
 /** MiniMax's `{base_resp: {status_code, status_msg}}`, which all its answers have; null: it has not failed. */
-export function failedBase({ base_resp: base }: JsonObject): JsonObject | null {
+function failedBase({ base_resp: base }: JsonObject): JsonObject | null {
   return isObject(base) && typeof base.status_code === 'number' && base.status_code !== 0
     ? base
     : null;

@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../canonical/event.ts';
 import { refusedOne } from '../canonical/make-failure.ts';
-import { failedBase, readErrorMessage, readErrorStatus } from '../formats/error-message.ts';
+import { readErrorMessage, readErrorStatus, reportedError } from '../formats/error-message.ts';
 import { objectOf } from '../lib/json.ts';
 
 type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
@@ -15,8 +15,7 @@ export function wordedFailure(
   { readFailure }: { readonly readFailure?: ReadFailure | undefined },
 ): UpstreamFailure {
   const said = objectOf(body);
-  const status =
-    failure.kind === 'unreadable' ? readErrorStatus(said['error'] ?? failedBase(said)) : null;
+  const status = failure.kind === 'unreadable' ? readErrorStatus(reportedError(said)) : null;
   const worded: UpstreamFailure = {
     ...failure,
     ...(status !== null && { kind: 'status', status }),

@@ -1,9 +1,9 @@
 // Errors in OpenAI's shape, and the variants of other hosts.
 import {
-  failedBase,
   readErrorMessage,
   readErrorStatus,
   readVendorError,
+  reportedError,
 } from '../error-message.ts';
 import { documentationUrl, type ApiError, type ErrorContext } from '../../canonical/errors.ts';
 import type { UpstreamFailure } from '../../canonical/event.ts';
@@ -39,14 +39,9 @@ const errorTypes: Readonly<Record<number, string>> = {
 
 /** Returns the failure that a stream's chunk reports; null for an ordinary chunk. */
 export function readStreamFailure(event: SseEvent, chunk: JsonObject): UpstreamFailure | null {
-  const base = failedBase(chunk);
-  // An error of Mistral, SGLang or Cerebras is an object of its own.
-  const isFlat =
-    chunk.object === 'error' ||
-    (chunk.choices === undefined && typeof chunk.message === 'string' && chunk.message !== '');
-  if (event.event !== 'error' && !chunk.error && !isFlat && !base) return null;
-  const error = isObject(chunk.error) ? chunk.error : (base ?? chunk);
-  const status = readErrorStatus(error);
+  const error = reportedError(chunk);
+  if (event.event !== 'error' && error === null) return null;
+  const status = readErrorStatus(isObject(error) ? error : chunk);
   const message = readErrorMessage(chunk) ?? 'the stream reported an error without a message';
   return { ...makeFailure(status ?? 'broken-stream', message), ...readVendorError(chunk) };
 }

@@ -1,7 +1,7 @@
 // Classifies an upstream's answer by its head and body: an answer, a stream, or a kind of failure.
 import type { UpstreamFailure } from '../../canonical/event.ts';
 import { readTokenCount } from '../../canonical/usage.ts';
-import { failedBase } from '../../formats/error-message.ts';
+import { reportedError } from '../../formats/error-message.ts';
 import { isObject, parseJson, withoutBom } from '../../lib/json.ts';
 import { makeFailure, refusedOne } from '../../canonical/make-failure.ts';
 import { first, readRetryAfterSeconds, type AnswerHeaders } from '../../lib/retry-after.ts';
@@ -163,7 +163,7 @@ function contentType(headers: AnswerHeaders): string {
  * Responses have `error: null`.
  */
 function errorMessage(body: unknown): string | null {
-  const error = isObject(body) ? (body.error ?? failedBase(body)) : null;
+  const error = isObject(body) ? reportedError(body) : null;
   if (typeof error === 'string' && error !== '') return error;
   if (!isObject(error)) return null;
   return typeof error.message === 'string' && error.message !== ''
