@@ -8,7 +8,7 @@ import { showFieldError, type FieldNames } from './form-errors.ts';
  * Submits a Mantine form. An error appears at the field that the gateway names, else in `error`, for
  * an `ErrorNotice`. `fields` maps the API's field names to the form's. The first field with an error
  * gets the focus, because it may be above what a phone shows. What was typed outlives the session,
- * without passwords and codes.
+ * without the fields of `secretNames`: name a secret's field so that it is one.
  *
  *   const sending = useFormSubmit(form, (values) => create.mutateAsync({ body: values }), { name: 'name' });
  *   <SubmitForm sending={sending} submit="Create">
@@ -62,10 +62,11 @@ function focusError(form: HTMLFormElement): void {
   );
 }
 
+/** `address`: whoever has the address of a Slack webhook can write to its channel. */
+const secretNames = /password|secret|code|token|api_?key|headers|address/i;
+
 function withoutSecrets<Values extends object>(values: Values): Partial<Values> {
   const fields = Object.entries(values);
-  const harmless = fields.filter(
-    ([name]) => !/password|secret|code|token|api_?key|headers/i.test(name),
-  );
+  const harmless = fields.filter(([name]) => !secretNames.test(name));
   return Object.fromEntries(harmless) as Partial<Values>;
 }

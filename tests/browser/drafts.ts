@@ -80,8 +80,18 @@ test('an own key and headers of traces are not kept, what is typed beside them i
     const key = page.getByRole('dialog').getByLabel('Key', { exact: false }).first();
     await key.fill('sk-of-the-owner');
     await settle(page);
+    await page.goto('/alerts?tab=endpoints');
+    await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+    await page
+      .getByRole('dialog')
+      .getByLabel('Address')
+      .fill('https://hooks.example.com/of-the-owner');
+    await settle(page);
     await page.reload();
-    assert.doesNotMatch(await page.evaluate('JSON.stringify(sessionStorage)'), /of-the-owner/);
+    assert.doesNotMatch(
+      String(await page.evaluate('JSON.stringify(sessionStorage)')),
+      /of-the-owner/,
+    );
   });
 });
 
@@ -108,7 +118,11 @@ test('another user of the browser sees no draft, and passwords are never kept', 
   await withOwner(async (page, owner) => {
     await page.goto('/settings?tab=profile');
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('A new name');
-    await page.getByLabel('Current password').fill('my secret password');
+    const passwords = ['Current password', 'New password'].map((label) => page.getByLabel(label));
+    for (const field of passwords) await field.fill('my secret password');
+    await settle(page);
+    await page.reload();
+    for (const field of passwords) assert.equal(await field.inputValue(), '');
     await endSession(page, owner);
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByText('Your session has ended.').waitFor();

@@ -40,16 +40,18 @@ function ChangePasswordForm() {
     onSuccess: () => showSuccess('Password changed.'),
   });
   const form = useForm({
-    initialValues: { current: '', chosen: '' },
-    validate: { current: checkPassword, chosen: checkNewPassword },
+    initialValues: { currentPassword: '', newPassword: '' },
+    validate: { currentPassword: checkPassword, newPassword: checkNewPassword },
   });
   const sending = useFormSubmit(
     form,
-    async ({ current, chosen }) => {
-      await change.mutateAsync({ body: { current_password: current, new_password: chosen } });
+    async ({ currentPassword, newPassword }) => {
+      await change.mutateAsync({
+        body: { current_password: currentPassword, new_password: newPassword },
+      });
       form.reset();
     },
-    { current_password: 'current', new_password: 'chosen' },
+    { current_password: 'currentPassword', new_password: 'newPassword' },
   );
   return (
     <SubmitForm
@@ -62,13 +64,13 @@ function ChangePasswordForm() {
       <PasswordInput
         label="Current password"
         autoComplete="current-password"
-        {...form.getInputProps('current')}
+        {...form.getInputProps('currentPassword')}
       />
       <PasswordInput
         label="New password"
         description={passwordHint}
         autoComplete="new-password"
-        {...form.getInputProps('chosen')}
+        {...form.getInputProps('newPassword')}
       />
     </SubmitForm>
   );
