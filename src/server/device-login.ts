@@ -48,7 +48,7 @@ function begin(context: ServerContext): Handler {
     const { isGranted } = await addressRates.take('device logins', request.ip, beginsPerMinute);
     const asking = { program: programOf(request), address: request.ip };
     const codes = isGranted ? await deviceLogins.begin(asking) : null;
-    if (!codes) return refuse(reply, 429, 'slow_down', 'Too many programs wait. Try again later.');
+    if (!codes) return refuse(reply, 429, 'slow_down', 'Too many programs ask. Try again later.');
     const page = `${baseOf(context, request)}/device`;
     return unstored(reply).send({
       device_code: codes.deviceCode,

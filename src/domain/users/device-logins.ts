@@ -4,6 +4,7 @@
 // stored. The short code's is keyed, because it has only 34 random bits.
 import { createHmac, randomInt } from 'node:crypto';
 import type { Db } from '../../db/schema.ts';
+import { clientGroupOf } from '../../lib/addresses.ts';
 import { deriveKey, type Secret } from '../../lib/secrets.ts';
 import { digestOf, newToken } from './one-time-link.ts';
 import { snakeCase } from '../../lib/snake-case.ts';
@@ -19,7 +20,7 @@ export type DeviceCodes = { readonly deviceCode: string; readonly userCode: stri
 
 /** What `server/device-login.ts` needs. */
 export type DeviceLogins = {
-  /** Returns null when too many programs wait. */
+  /** Returns null when the short code is another program's, which is rare. */
   readonly begin: (asking: Asking) => Promise<DeviceCodes | null>;
   /** Makes the key of a confirmed login, once. `gone`: unknown, used or expired. */
   readonly poll: (deviceCode: string) => Promise<
@@ -36,7 +37,7 @@ export type DeviceLogins = {
   readonly revoke: (key: string, address: string) => Promise<void>;
 };
 
-/** Returns null when too many programs wait. */
+/** Returns null when the short code is another program's. */
 export async function beginDeviceLogin(
   transient: Db,
   secret: Secret,
@@ -46,11 +47,7 @@ export async function beginDeviceLogin(
   const signs = Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]!).join('');
   const codes = { deviceCode: newToken(), userCode: `${signs.slice(0, 4)}-${signs.slice(4)}` };
   await transient.deleteFrom('device_logins').where('expires_at_ms', '<=', nowMs).execute();
-  const { count } = await transient
-    .selectFrom('device_logins')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  if (count >= deviceLoginsMax) return null;
+  await makeRoom(transient);
   const { numInsertedOrUpdatedRows: inserted } = await transient
     .insertInto('device_logins')
     .values({
@@ -62,6 +59,31 @@ export async function beginDeviceLogin(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return inserted === 1n ? codes : null;
+}
+
+/**
+ * Removes logins beyond the limit, each the oldest of the network that has most: a stranger who begins
+ * many displaces their own.
+ */
+async function makeRoom(transient: Db): Promise<void> {
+  const waiting = await transient
+    .selectFrom('device_logins')
+    .select(['device_digest', 'address'])
+    .orderBy('expires_at_ms')
+    .execute();
+  const byNetwork = [...Map.groupBy(waiting, ({ address }) => networkOf(address)).values()];
+  const displaced: string[] = [];
+  while (waiting.length - displaced.length >= deviceLoginsMax) {
+    const largest = byNetwork.reduce((most, one) => (one.length > most.length ? one : most));
+    displaced.push(largest.shift()!.device_digest);
+  }
+  if (displaced.length > 0)
+    await transient.deleteFrom('device_logins').where('device_digest', 'in', displaced).execute();
+}
+
+/** An IPv4 address, or the /48 of an IPv6 address, which one customer of a host may have. */
+function networkOf(address: string): string {
+  return clientGroupOf(address).split(':', 3).join(':');
 }
 
 /** What a user sees before confirming; null when nobody has this code, or it was decided. */
