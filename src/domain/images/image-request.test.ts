@@ -76,6 +76,10 @@ describe('a field that is left out', () => {
   }
 });
 
+test('half of a character in a prompt becomes U+FFFD, as in requests of models', () => {
+  assert.equal(read({ prompt: 'a cat \ud83d' }, sized).prompt, 'a cat \ufffd');
+});
+
 test('every requested field is read', () => {
   const fields = {
     size: '1536x1024',

@@ -44,7 +44,8 @@ export function parseImageRequest(body: unknown): RawImageRequest {
   return {
     body: request,
     model: request.model,
-    prompt: request.prompt,
+    // Strict readers refuse half of a character.
+    prompt: request.prompt.toWellFormed(),
     images: request.images ?? [],
     mask: isObject(request.mask) ? request.mask.image_url : (request.mask ?? null),
     count: request.n ?? null,
