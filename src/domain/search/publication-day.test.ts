@@ -32,7 +32,7 @@ for (const [text, day] of known) {
 }
 
 const others =
-  '|null|5|2026|Jan 2026|2026-01|01/05/2026|1767571200|Chapter 5|vor 2 Tagen|5. Januar 2026|2026-13-01|2026-01-32|2026-01-05T25:00:00Z|2026-01-05T10:61:00Z|Foo 5, 2026|2 days|2 fortnights ago|99999 years ago|9999 years ago|2 days ago and more|5 Jan 2026 10:20 XYZ';
+  '|null|5|2026|Jan 2026|2026-01|01/05/2026|1767571200|Chapter 5|vor 2 Tagen|5. Januar 2026|2026-13-01|2026-02-30|2026-02-30T10:20:30-05:00|31 Apr 2026|Feb 29, 2025|Mon, 31 Jun 2026 10:20 GMT|2026-01-32|2026-01-05T25:00:00Z|2026-01-05T10:61:00Z|Foo 5, 2026|2 days|2 fortnights ago|99999 years ago|9999 years ago|2 days ago and more|5 Jan 2026 10:20 XYZ';
 for (const text of [...others.split('|'), ' ', '0'.repeat(100)]) {
   test(`${JSON.stringify(text)} is not understood`, () =>
     assert.equal(readPublicationDay(text, nowMs), null));

@@ -4,10 +4,10 @@
 import { dayMs, dayOf } from '../../lib/utc-time.ts';
 
 const month = '(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\\.?';
-const words = `(?:[a-z]{3,9}, +)?(?:\\d{1,2} +${month}|${month} +\\d{1,2}),? +\\d{4}`;
+const words = `(?:[a-z]{3,9}, +)?(?:(\\d{1,2}) +${month}|${month} +(\\d{1,2})),? +\\d{4}`;
 const time = '(?:[ T]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,9})?)?)?';
 const dateForm = new RegExp(
-  `^(?:\\d{4}-\\d{2}-\\d{2}|${words})${time}( ?(?:Z|UTC|GMT|[+-]\\d{2}:?\\d{2}))?$`,
+  `^(?:\\d{4}-\\d{2}-(\\d{2})|${words})${time}( ?(?:Z|UTC|GMT|[+-]\\d{2}:?\\d{2}))?$`,
   'i',
 );
 const ageForm = /^(\d{1,4}) (minute|hour|day|week|month|year)s? ago$/i;
@@ -33,8 +33,14 @@ export function readPublicationDay(text: string, nowMs: number): string | null {
 
 function readDate(text: string): number | null {
   const found = dateForm.exec(text);
-  const zoned = found?.[1] === undefined ? `${text.replace(/(\d)T/i, '$1 ')} UTC` : text;
-  return found && Date.parse(zoned);
+  if (!found) return null;
+  const [, isoDay, dayBefore, dayAfter, zone = ''] = found;
+  const local = text.slice(0, text.length - zone.length).replace(/(\d)T/i, '$1 ');
+  const localMs = Date.parse(`${local} UTC`);
+  // It turns 30 February into 2 March.
+  const isReal = new Date(localMs).getUTCDate() === Number(isoDay ?? dayBefore ?? dayAfter);
+  if (!isReal) return NaN;
+  return zone === '' ? localMs : Date.parse(text);
 }
 
 function readAge(text: string, nowMs: number): number {
