@@ -1173,6 +1173,13 @@ test('a call without arguments has none, and a result without words is empty', (
         chatMessages([user, { ...called('a'), tool_calls: [call] }, result], changes),
         [user, called('a'), answered('a', '')],
       );
+    const legacy = { role: 'assistant', content: null, function_call: { name: 'f', ...none } };
+    const said = { role: 'function', name: 'f', ...('arguments' in none && { content: null }) };
+    assert.deepEqual(chatMessages([user, legacy, said], openAi), [
+      user,
+      { ...legacy, function_call: { name: 'f', arguments: '{}' } },
+      { ...said, content: null },
+    ]);
   }
   const call = { type: 'function_call', call_id: 'a', name: 'f' };
   const output = { type: 'function_call_output', call_id: 'a' };

@@ -35,9 +35,12 @@ export function parseRequest(body: unknown, limits: RequestLimits): ClientReques
 function inOwnShape(body: JsonObject): JsonObject {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
   const messages = editItems(toChatMessages(body.messages), (message) =>
-    editFields(message, {
-      tool_calls: editItems(mapChanged(message.tool_calls, withKind), withArguments),
+    editFields(editAt(message, ['function_call'], withArguments), {
+      tool_calls: editItems(mapChanged(message.tool_calls, withKind), (call) =>
+        editAt(call, ['function'], withArguments),
+      ),
       ...(message.role === 'tool' && { content: message.content ?? '' }),
+      ...(message.role === 'function' && { content: message.content ?? null }),
     }),
   );
   const isSerial = isObject(choice) && choice.disable_parallel_tool_use === true;
@@ -50,10 +53,8 @@ function inOwnShape(body: JsonObject): JsonObject {
 }
 
 /** JSON leaves out what a client's program has not set, as where a tool takes or returns nothing. */
-function withArguments(call: JsonObject): JsonObject {
-  return editAt(call, ['function'], (named) =>
-    editFields(named, { arguments: named.arguments ?? '{}' }),
-  );
+function withArguments(named: JsonObject): JsonObject {
+  return editFields(named, { arguments: named.arguments ?? '{}' });
 }
 
 function checkMaxTokens(
