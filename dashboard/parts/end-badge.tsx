@@ -1,9 +1,9 @@
 import { Badge, Tooltip } from '@mantine/core';
 import { useState } from 'react';
-import type { ChatModel, ImageModelEntry } from '../../src/management/contract/models.ts';
+import type { ChatModel } from '../../src/management/contract/models.ts';
 import { dayText } from './time-text.ts';
 
-type Ending = Pick<ChatModel | ImageModelEntry, 'retires_at' | 'successor'>;
+type Ending = Pick<ChatModel, 'retires_at' | 'successor'>;
 
 /** Marks a model whose provider ends it, and names its successor. Nothing when no end is announced. */
 export function EndBadge({ model: { retires_at: end, successor } }: { readonly model: Ending }) {

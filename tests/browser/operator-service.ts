@@ -33,7 +33,11 @@ before(async () => {
   gateway = await startGateway({
     metrics: { token: 'a-token-that-nobody-sees' },
     models: {
-      'good-model': { ...route('local'), prices: { input: 1, output: 10 } },
+      'good-model': {
+        ...route('local'),
+        prices: { input: 1, output: 10 },
+        retires_at: '2026-11-30',
+      },
       'unpriced-model': route('nowhere'),
     },
     providers: {
@@ -280,6 +284,7 @@ test('the catalogue lists models on sale first, the others by what would bring t
     const sold = page.getByRole('table', { name: 'Models' }).getByRole('row');
     await untilThereAre(sold, 2);
     await sold.nth(1).getByText('good-model').first().waitFor();
+    await sold.nth(1).getByText('Ended', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Switch on nowhere: 1 model' }).click();
     await row(page, 'unpriced-model').waitFor();
     await checkLooks(page, 'operator-catalogue-groups');

@@ -33,6 +33,8 @@ before(async () => {
           max_input_tokens: 10_000,
           max_output_tokens: 1_000,
           prices: { input: 1, output: 10 },
+          retires_at: '2026-12-01',
+          successor: 'gpt-6-luna',
         },
         'unpriced-model': {
           routes: [{ provider: 'nowhere', model: 'up' }],
@@ -349,6 +351,10 @@ test('the catalogue lists all models with their routes and marks those without a
     routes: [{ provider: 'local', models: ['up'], is_on: true }],
   });
   assert.ok(data.some(({ type, problems }) => type === 'image' && problems.includes('no-route')));
+  assert.partialDeepStrictEqual(
+    data.find(({ id }) => id === 'priced-model'),
+    { retires_at: '2026-12-01T00:00:00.000Z', successor: 'gpt-6-luna' },
+  );
 });
 
 test('the configuration is shown without its secrets', async () => {

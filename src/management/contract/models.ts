@@ -47,6 +47,11 @@ export const ModelPrice = closed({
 });
 export type ModelPrice = Output<typeof ModelPrice>;
 
+export const endFields = {
+  retires_at: orNull(Type.String(), 'When its provider ends it; null: no end is announced.'),
+  successor: orNull(Type.String(), 'The id of the model to use in its place.'),
+};
+
 const Listed = closed({
   id: Type.String(),
   name: Type.String(),
@@ -54,8 +59,7 @@ const Listed = closed({
   created_at: Type.String(),
   aliases: Type.Array(Type.String(), { description: 'Other names that mean it.' }),
   is_live: Type.Boolean(),
-  retires_at: orNull(Type.String(), 'When its provider ends it; null: no end is announced.'),
-  successor: orNull(Type.String(), 'The id of the model to use in its place.'),
+  ...endFields,
   multiplier_ppm: Type.Integer(),
 });
 

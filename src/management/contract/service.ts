@@ -3,7 +3,7 @@ import { modelTypeNames } from '../../terms/model-type.ts';
 import { Type } from 'typebox';
 import { closed, orNull } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
-import { TokenPrices, UnitMicros } from './models.ts';
+import { endFields, TokenPrices, UnitMicros } from './models.ts';
 
 export const ProviderRoute = closed({
   model: Type.String(),
@@ -63,6 +63,7 @@ export const CatalogueModel = closed({
   unit_cost_micros: UnitMicros,
   context_tokens: orNull(Type.Integer(), 'Input and output together; null: an image model.'),
   max_output_tokens: orNull(Type.Integer(), 'null: an image model.'),
+  ...endFields,
   is_own_price: Type.Boolean({ description: 'True when the operator set it: no markup is added.' }),
   entry: Type.Unknown(),
 });

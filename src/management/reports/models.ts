@@ -302,7 +302,6 @@ function listed<M extends Model | ImageModel>(
   model: M,
   kind: Kind<M>,
 ) {
-  const { retiresAtMs = null, successor = null } = model.retirement ?? {};
   return {
     id: model.id,
     name: model.displayName,
@@ -310,10 +309,14 @@ function listed<M extends Model | ImageModel>(
     created_at: new Date(model.createdAtSeconds * 1_000).toISOString(),
     aliases: [...kind.aliases].flatMap(([alias, meant]) => (meant === model ? [alias] : [])),
     is_live: kind.liveRoutes(model).length > 0,
-    retires_at: isoTimeOf(retiresAtMs),
-    successor,
+    ...endOf(model),
     multiplier_ppm: multiplierPpmOf(model.id),
   };
+}
+
+export function endOf({ retirement }: Model | ImageModel) {
+  const { retiresAtMs = null, successor = null } = retirement ?? {};
+  return { retires_at: isoTimeOf(retiresAtMs), successor };
 }
 
 function factorOf({ config, multiplierPpmOf }: CatalogueView, modelId: string): PriceFactor {

@@ -24,7 +24,7 @@ import { snakeCase } from '../../lib/snake-case.ts';
 import { dayMs } from '../../lib/utc-time.ts';
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { showLatency } from './analytics-sums.ts';
-import { describeTokenPrices, microsOf } from './models.ts';
+import { describeTokenPrices, endOf, microsOf } from './models.ts';
 
 export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
   'GET /operator/providers': async ({ context }) => {
@@ -65,6 +65,7 @@ export const serviceHandlers: Handlers<typeof serviceEndpoints> = {
     const common = (model: Model | ImageModel) => ({
       id: model.id,
       name: model.displayName,
+      ...endOf(model),
       problems: (problems.get(model.id) ?? []).map(({ problem }) => problem),
       routes: model.routes.map((route) => toCatalogueRoute(route, config)),
       aliases: (aliases.get(model.id) ?? []).map(([alias]) => alias),

@@ -16,6 +16,8 @@ function model(id: string, rest: Partial<CatalogueModel> = {}): CatalogueModel {
     cost: null,
     context_tokens: null,
     max_output_tokens: null,
+    retires_at: null,
+    successor: null,
     is_own_price: false,
     entry: {},
     ...rest,

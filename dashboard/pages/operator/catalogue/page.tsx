@@ -21,6 +21,7 @@ import type {
 import { useUrlState } from '../../../parts/url-state.ts';
 import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
+import { EndBadge } from '../../../parts/end-badge.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { AppLink, ButtonLink } from '../../../parts/link.tsx';
 import { unitPriceText } from '../../../parts/model-text.ts';
@@ -372,11 +373,8 @@ function InOut({
   );
 }
 
-function Name({
-  model: { id, name, type, is_own_price: isOwn },
-}: {
-  readonly model: CatalogueModel;
-}) {
+function Name({ model }: { readonly model: CatalogueModel }) {
+  const { id, name, type, is_own_price: isOwn } = model;
   return (
     <>
       <Group gap={6}>
@@ -387,6 +385,7 @@ function Name({
           </Badge>
         )}
         {isOwn && <Badge size="sm">Own price</Badge>}
+        <EndBadge model={model} />
       </Group>
       <CutText block size="sm" c="dimmed" ff="monospace" text={id} />
     </>
