@@ -3,18 +3,23 @@ import { isObject, type JsonObject } from '../lib/json.ts';
 
 /** Returns the object with these fields set. */
 export function editFields(object: JsonObject, fields: JsonObject): JsonObject {
-  const isChanged = (name: string) => object[name] !== fields[name];
-  const names = Object.keys(fields);
-  if (!names.some(isChanged)) return object;
-  const changes = names.filter(isChanged).map((name) => [name, fields[name]]);
+  // Loops here make no lists: a request takes dozens of edits, and most change nothing.
+  for (const name in fields) if (object[name] !== fields[name]) return withChanges(object, fields);
+  return object;
+}
+
+function withChanges(object: JsonObject, fields: JsonObject): JsonObject {
+  const changes = Object.entries(fields).filter(([name, value]) => object[name] !== value);
   return { ...object, ...Object.fromEntries(changes) };
 }
 
 /** Leaves out fields that are null, but for `kept`. Returns the same object when there are none. */
 export function withoutNulls(object: JsonObject, ...kept: readonly string[]): JsonObject {
   const isNull = (name: string) => object[name] === null && !kept.includes(name);
-  if (!Object.keys(object).some(isNull)) return object;
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !isNull(name)));
+  for (const name in object)
+    if (isNull(name))
+      return Object.fromEntries(Object.entries(object).filter(([key]) => !isNull(key)));
+  return object;
 }
 
 /** Returns the needed fields that the object lacks, or has as another type. */
@@ -40,7 +45,8 @@ export function editAt(
 export function editItems(list: unknown, edit: (item: JsonObject) => JsonObject): unknown {
   if (!Array.isArray(list)) return list;
   let edited: unknown[] | null = null;
-  for (const [index, item] of list.entries()) {
+  for (let index = 0; index < list.length; index++) {
+    const item: unknown = list[index];
     const changed = isObject(item) ? edit(item) : item;
     if (changed !== item) (edited ??= [...list])[index] = changed;
   }

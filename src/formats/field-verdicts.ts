@@ -324,7 +324,8 @@ function shorten(name: string): string {
 function keepKnownIn(search: Search, value: unknown, at: Omit<ObjectLocation, 'isRoot'>): unknown {
   if (Array.isArray(value)) {
     let kept: unknown[] | null = null;
-    for (const [index, element] of value.entries()) {
+    for (let index = 0; index < value.length; index++) {
+      const element: unknown = value[index];
       if (typeof element !== 'object' || element === null) continue;
       search.path.push(index);
       const known = keepKnownIn(search, element, at);

@@ -118,6 +118,7 @@ function withoutIndex(detail: JsonObject): JsonObject {
 
 /** Puts the results of calls right behind them: OpenAI refuses a tool message elsewhere. */
 export function pairMessages(messages: readonly JsonObject[]): readonly JsonObject[] {
+  if (!messages.some(({ role, tool_calls: calls }) => role === 'tool' || calls)) return messages;
   return pairResults(messages.map(stepOf), toolMessage) ?? messages;
 }
 

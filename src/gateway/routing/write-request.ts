@@ -108,7 +108,8 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     ? { ...given, request: hosted.withFunctions(given.request, functionsOfOwn(tools)) }
     : given;
   const { gateway, key, request } = asked;
-  const target = targetOf(asked, limits);
+  const wishes = wishesOf(route);
+  const target = targetOf(asked, limits, wishes);
   const {
     body,
     ignored,
@@ -120,15 +121,12 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
     at,
   } = writeBody(asked, limits, target);
   gateway.hosts.routing.noteUnknown(target.unknown.leftOut);
-  const wishes = wishesOf(route);
-  const refused = [...(wishes.refused ?? []), ...(target.isOpenAi ? [] : openAiCacheFields)];
-  const accepted = fitToHost(body, { ...wishes, refused }, route.passFields);
-  const client = {
-    ...asked.forwardable,
-    ...(body.speed === 'fast' && {
-      'anthropic-beta': withFastMode(asked.forwardable['anthropic-beta']),
-    }),
-  };
+  const accepted = fitToHost(body, wishes, route.passFields);
+  const { forwardable } = asked;
+  const client =
+    body.speed === 'fast'
+      ? { ...forwardable, 'anthropic-beta': withFastMode(forwardable['anthropic-beta']) }
+      : forwardable;
   const hidden = gateway.hosts.providers.endUsers.hide(accepted.body, {
     accountId: key.accountId,
     format: route.format,
@@ -153,7 +151,7 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
         ...target.unknown.leftOut,
         ...namesInWordsOf(given.format.fieldNames, accepted.ignored),
         ...sent.ignored,
-        ...ignoredBetas(asked.forwardable['anthropic-beta'], route.kind.betas),
+        ...ignoredBetas(forwardable['anthropic-beta'], route.kind.betas),
       ]),
     ],
     leftOut: [...target.unknown.leftOut],
@@ -166,19 +164,24 @@ export function writeUpstreamRequest(given: ToWrite, limits: RouteLimits): Writt
   };
 }
 
-/** They are about Chat. A Claude that refuses forced calls does so behind any host. */
-function wishesOf({ format, provider: { wishes }, upstreamModel }: ChosenRoute): HostWishes {
-  if (format !== 'chat') return {};
-  if (claudeTraits(upstreamModel).forcesCalls) return wishes;
-  return { ...wishes, toolChoices: { ...wishes.toolChoices, required: null, named: null } };
+/** Most are about Chat. A Claude that refuses forced calls does so behind any host. */
+function wishesOf({ format, kind, provider, upstreamModel }: ChosenRoute): HostWishes {
+  const wishes = format === 'chat' ? provider.wishes : {};
+  const forcesCalls = format !== 'chat' || claudeTraits(upstreamModel).forcesCalls;
+  if (kind.isOpenAi && forcesCalls) return wishes;
+  return {
+    ...wishes,
+    ...(!kind.isOpenAi && { refused: [...(wishes.refused ?? []), ...openAiCacheFields] }),
+    ...(!forcesCalls && { toolChoices: { ...wishes.toolChoices, required: null, named: null } }),
+  };
 }
 
 /** `unknown.leftOut` gets the fields that writing for this target leaves out. */
 function targetOf(
   { gateway, key, model, request, estimate }: ToWrite,
   { route, tools, outputTokens }: RouteLimits,
+  wishes: HostWishes,
 ) {
-  const wishes = wishesOf(route);
   return {
     model: route.upstreamModel,
     stream: request.stream,
