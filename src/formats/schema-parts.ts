@@ -1,11 +1,6 @@
 // Parts of the request schemas of all wire formats.
 import { Type, type TProperties, type TSchema } from 'typebox';
 
-/** SDKs send null for fields that were not set. */
-export function optional<T extends TSchema>(schema: T) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}
-
 /** An object that says its kind in `type`. */
 export function ofKind<Name extends string, Fields extends TProperties>(
   name: Name,

@@ -3,16 +3,17 @@
 // https://platform.openai.com/docs/api-reference/chat/object
 import { Type } from 'typebox';
 import { ChatErrorFields } from '../error-schema.ts';
-import { optional, openUnion } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { openUnion } from '../schema-parts.ts';
 
-const count = optional(Type.Number({ minimum: 0 }));
+const count = optionalOrNull(Type.Number({ minimum: 0 }));
 
 const usageFields = {
   prompt_tokens: count,
   completion_tokens: count,
   total_tokens: count,
-  prompt_tokens_details: optional(Type.Object({ cached_tokens: count })),
-  completion_tokens_details: optional(Type.Object({ reasoning_tokens: count })),
+  prompt_tokens_details: optionalOrNull(Type.Object({ cached_tokens: count })),
+  completion_tokens_details: optionalOrNull(Type.Object({ reasoning_tokens: count })),
   cost: Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' }),
 };
 
@@ -35,29 +36,31 @@ export const ToolCall = openUnion(
 
 /** Conventions of other hosts: reasoning as text, and as signed blocks to be sent back. */
 const reasoningFields = {
-  reasoning_content: optional(Type.String({ description: 'The reasoning, where it is shown.' })),
-  reasoning_details: optional(
+  reasoning_content: optionalOrNull(
+    Type.String({ description: 'The reasoning, where it is shown.' }),
+  ),
+  reasoning_details: optionalOrNull(
     Type.Array(Type.Object({}), { description: 'Send it back unchanged in the next turn.' }),
   ),
 };
 
 /** Some hosts leave these out, or have words of their own. */
 const head = {
-  id: optional(Type.String()),
-  object: optional(Type.String()),
-  created: optional(Type.Integer({ description: 'Unix seconds.' })),
+  id: optionalOrNull(Type.String()),
+  object: optionalOrNull(Type.String()),
+  created: optionalOrNull(Type.Integer({ description: 'Unix seconds.' })),
 };
 
 /** Mistral sends blocks of text and thinking. */
-const content = optional(Type.Union([Type.String(), Type.Array(Type.Object({}))]));
+const content = optionalOrNull(Type.Union([Type.String(), Type.Array(Type.Object({}))]));
 
 export const AnswerMessage = Type.Object({
-  role: optional(Type.Literal('assistant')),
+  role: optionalOrNull(Type.Literal('assistant')),
   content,
-  refusal: optional(Type.String()),
+  refusal: optionalOrNull(Type.String()),
   ...reasoningFields,
-  tool_calls: optional(Type.Array(ToolCall)),
-  annotations: optional(Type.Array(Type.Object({}))),
+  tool_calls: optionalOrNull(Type.Array(ToolCall)),
+  annotations: optionalOrNull(Type.Array(Type.Object({}))),
 });
 
 export const AnswerSchema = Type.Object({
@@ -67,28 +70,34 @@ export const AnswerSchema = Type.Object({
     Type.Object({
       index: Type.Integer(),
       message: AnswerMessage,
-      finish_reason: optional(Type.String()),
+      finish_reason: optionalOrNull(Type.String()),
     }),
   ),
   usage: Usage,
 });
 
 const Delta = Type.Object({
-  role: optional(Type.String()),
+  role: optionalOrNull(Type.String()),
   content,
-  refusal: optional(Type.String()),
+  refusal: optionalOrNull(Type.String()),
   ...reasoningFields,
-  tool_calls: optional(
+  tool_calls: optionalOrNull(
     Type.Array(
       Type.Object({
         index: Type.Integer(),
-        id: optional(Type.String()),
-        type: optional(Type.String()),
-        function: optional(
-          Type.Object({ name: optional(Type.String()), arguments: optional(Type.String()) }),
+        id: optionalOrNull(Type.String()),
+        type: optionalOrNull(Type.String()),
+        function: optionalOrNull(
+          Type.Object({
+            name: optionalOrNull(Type.String()),
+            arguments: optionalOrNull(Type.String()),
+          }),
         ),
-        custom: optional(
-          Type.Object({ name: optional(Type.String()), input: optional(Type.String()) }),
+        custom: optionalOrNull(
+          Type.Object({
+            name: optionalOrNull(Type.String()),
+            input: optionalOrNull(Type.String()),
+          }),
         ),
       }),
     ),
@@ -102,10 +111,10 @@ export const Chunk = Type.Object({
     Type.Object({
       index: Type.Integer(),
       delta: Delta,
-      finish_reason: optional(Type.String()),
+      finish_reason: optionalOrNull(Type.String()),
     }),
   ),
-  usage: optional(Usage),
+  usage: optionalOrNull(Usage),
 });
 
 /** A chunk with an error ends the stream, without `[DONE]`. */

@@ -1,22 +1,22 @@
 // Schemas of OpenAI's older Completions: requests, whole answers and stream events.
 // https://platform.openai.com/docs/api-reference/completions
 import { Type } from 'typebox';
-import { optional } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 import { ErrorChunk, Usage } from './answer-schema.ts';
 import { RequestSchema as Chat } from './schema.ts';
 
 export const ownFields = {
-  max_tokens: optional(Type.Integer({ minimum: 1 })),
-  logprobs: optional(
+  max_tokens: optionalOrNull(Type.Integer({ minimum: 1 })),
+  logprobs: optionalOrNull(
     Type.Integer({
       minimum: 0,
       maximum: 5,
       description: 'The number of likely tokens to show at each place.',
     }),
   ),
-  echo: optional(Type.Boolean()),
-  suffix: optional(Type.String()),
-  best_of: optional(Type.Integer({ minimum: 1 })),
+  echo: optionalOrNull(Type.Boolean()),
+  suffix: optionalOrNull(Type.String()),
+  best_of: optionalOrNull(Type.Integer({ minimum: 1 })),
 };
 
 /** Fields that Chat has under the same name. */
@@ -41,7 +41,7 @@ export const CompletionRequestSchema = Type.Object({
 const choice = {
   index: Type.Integer(),
   text: Type.String(),
-  logprobs: optional(
+  logprobs: optionalOrNull(
     Type.Object({
       tokens: Type.Array(Type.String()),
       // The first token of a prompt has none.
@@ -53,7 +53,7 @@ const choice = {
       text_offset: Type.Array(Type.Integer()),
     }),
   ),
-  finish_reason: optional(Type.String()),
+  finish_reason: optionalOrNull(Type.String()),
 };
 
 const head = {
@@ -65,5 +65,5 @@ const head = {
 };
 
 export const CompletionSchema = Type.Object({ ...head, usage: Usage });
-const CompletionChunk = Type.Object({ ...head, usage: optional(Usage) });
+const CompletionChunk = Type.Object({ ...head, usage: optionalOrNull(Usage) });
 export const CompletionEventSchema = Type.Union([CompletionChunk, ErrorChunk]);

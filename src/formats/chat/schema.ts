@@ -6,17 +6,21 @@ import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { InputAudio } from '../input-audio.ts';
-import { optional, ofKind, openUnion } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { ofKind, openUnion } from '../schema-parts.ts';
 
 const TextPart = ofKind('text', { text: Type.String() });
 const ImagePart = ofKind('image_url', {
-  image_url: Type.Object({ url: addressText({ minLength: 1 }), detail: optional(Type.String()) }),
+  image_url: Type.Object({
+    url: addressText({ minLength: 1 }),
+    detail: optionalOrNull(Type.String()),
+  }),
 });
 const FilePart = ofKind('file', {
   file: Type.Object({
-    file_data: optional(dataOrAddressText()),
-    file_id: optional(Type.String()),
-    filename: optional(Type.String()),
+    file_data: optionalOrNull(dataOrAddressText()),
+    file_id: optionalOrNull(Type.String()),
+    filename: optionalOrNull(Type.String()),
   }),
 });
 const RefusalPart = ofKind('refusal', { refusal: Type.String() });
@@ -42,18 +46,18 @@ const LegacyCall = Type.Object({ name: Type.String(), arguments: Type.String() }
 
 const AssistantMessage = Type.Object({
   role: Type.Literal('assistant'),
-  content: optional(AssistantContent),
-  refusal: optional(Type.String()),
+  content: optionalOrNull(AssistantContent),
+  refusal: optionalOrNull(Type.String()),
   // Not OpenAI's: DeepSeek's field for the reasoning of earlier turns, OpenRouter's and Groq's
   // field, and OpenRouter's signed blocks.
-  reasoning_content: optional(Type.String()),
-  reasoning: optional(Type.String()),
-  reasoning_details: optional(Type.Array(Type.Object({}))),
+  reasoning_content: optionalOrNull(Type.String()),
+  reasoning: optionalOrNull(Type.String()),
+  reasoning_details: optionalOrNull(Type.Array(Type.Object({}))),
   /** Clients that return a whole answer include it. */
-  annotations: optional(Type.Array(Type.Unknown())),
-  tool_calls: optional(Type.Array(Type.Union([FunctionCall, CustomCall]))),
-  function_call: optional(LegacyCall),
-  audio: optional(Type.Object({ id: Type.String() })),
+  annotations: optionalOrNull(Type.Array(Type.Unknown())),
+  tool_calls: optionalOrNull(Type.Array(Type.Union([FunctionCall, CustomCall]))),
+  function_call: optionalOrNull(LegacyCall),
+  audio: optionalOrNull(Type.Object({ id: Type.String() })),
 });
 export const Message = Type.Union([
   Type.Object({ role: Type.Literal('system'), content: TextContent }),
@@ -75,16 +79,16 @@ export const Message = Type.Union([
 const FunctionTool = ofKind('function', {
   function: Type.Object({
     name: Type.String({ minLength: 1 }),
-    description: optional(Type.String()),
-    parameters: optional(Type.Object({})),
-    strict: optional(Type.Boolean()),
+    description: optionalOrNull(Type.String()),
+    parameters: optionalOrNull(Type.Object({})),
+    strict: optionalOrNull(Type.Boolean()),
   }),
 });
 const CustomTool = ofKind('custom', {
   custom: Type.Object({
     name: Type.String({ minLength: 1 }),
-    description: optional(Type.String()),
-    format: optional(Type.Object({ type: Type.String() })),
+    description: optionalOrNull(Type.String()),
+    format: optionalOrNull(Type.Object({ type: Type.String() })),
   }),
 });
 export const Tool = openUnion(FunctionTool, CustomTool);
@@ -102,9 +106,9 @@ const ResponseFormat = openUnion(
   ofKind('json_schema', {
     json_schema: Type.Object({
       name: Type.String({ minLength: 1 }),
-      description: optional(Type.String()),
-      schema: optional(Type.Object({})),
-      strict: optional(Type.Boolean()),
+      description: optionalOrNull(Type.String()),
+      schema: optionalOrNull(Type.Object({})),
+      strict: optionalOrNull(Type.Boolean()),
     }),
   }),
 );
@@ -112,37 +116,39 @@ const ResponseFormat = openUnion(
 export const RequestSchema = Type.Object({
   model: Type.String({ minLength: 1 }),
   messages: Type.Array(Message, { minItems: 1 }),
-  max_tokens: optional(Type.Integer({ minimum: 1 })),
-  max_completion_tokens: optional(Type.Integer({ minimum: 1 })),
-  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  stream: optional(Type.Boolean()),
-  stream_options: optional(Type.Object({ include_usage: optional(Type.Boolean()) })),
-  n: optional(Type.Integer({ minimum: 1, maximum: 128 })),
-  stop: optional(Type.Union([Type.String(), Type.Array(Type.String())])),
-  tools: optional(Type.Array(Tool)),
-  tool_choice: optional(ToolChoice),
-  parallel_tool_calls: optional(Type.Boolean()),
-  response_format: optional(ResponseFormat),
-  reasoning_effort: optional(Type.Enum([...effortLevels])),
-  frequency_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
-  presence_penalty: optional(Type.Number({ minimum: -2, maximum: 2 })),
-  logit_bias: optional(Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))),
-  logprobs: optional(Type.Boolean()),
-  top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
-  seed: optional(Type.Integer()),
+  max_tokens: optionalOrNull(Type.Integer({ minimum: 1 })),
+  max_completion_tokens: optionalOrNull(Type.Integer({ minimum: 1 })),
+  temperature: optionalOrNull(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: optionalOrNull(Type.Number({ minimum: 0, maximum: 1 })),
+  stream: optionalOrNull(Type.Boolean()),
+  stream_options: optionalOrNull(Type.Object({ include_usage: optionalOrNull(Type.Boolean()) })),
+  n: optionalOrNull(Type.Integer({ minimum: 1, maximum: 128 })),
+  stop: optionalOrNull(Type.Union([Type.String(), Type.Array(Type.String())])),
+  tools: optionalOrNull(Type.Array(Tool)),
+  tool_choice: optionalOrNull(ToolChoice),
+  parallel_tool_calls: optionalOrNull(Type.Boolean()),
+  response_format: optionalOrNull(ResponseFormat),
+  reasoning_effort: optionalOrNull(Type.Enum([...effortLevels])),
+  frequency_penalty: optionalOrNull(Type.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: optionalOrNull(Type.Number({ minimum: -2, maximum: 2 })),
+  logit_bias: optionalOrNull(
+    Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 })),
+  ),
+  logprobs: optionalOrNull(Type.Boolean()),
+  top_logprobs: optionalOrNull(Type.Integer({ minimum: 0, maximum: 20 })),
+  seed: optionalOrNull(Type.Integer()),
   /** Not OpenAI's, but most other hosts have it. */
-  top_k: optional(Type.Integer()),
-  user: optional(Type.String()),
-  safety_identifier: optional(Type.String()),
-  prompt_cache_key: optional(Type.String()),
-  prompt_cache_retention: optional(Type.String()),
-  verbosity: optional(Type.Enum(['low', 'medium', 'high'])),
-  metadata: optional(Type.Record(Type.String(), Type.String())),
-  store: optional(Type.Boolean()),
-  modalities: optional(Type.Array(Type.String())),
-  service_tier: optional(Type.String()),
-  functions: optional(Type.Array(Type.Object({ name: Type.String() }))),
+  top_k: optionalOrNull(Type.Integer()),
+  user: optionalOrNull(Type.String()),
+  safety_identifier: optionalOrNull(Type.String()),
+  prompt_cache_key: optionalOrNull(Type.String()),
+  prompt_cache_retention: optionalOrNull(Type.String()),
+  verbosity: optionalOrNull(Type.Enum(['low', 'medium', 'high'])),
+  metadata: optionalOrNull(Type.Record(Type.String(), Type.String())),
+  store: optionalOrNull(Type.Boolean()),
+  modalities: optionalOrNull(Type.Array(Type.String())),
+  service_tier: optionalOrNull(Type.String()),
+  functions: optionalOrNull(Type.Array(Type.Object({ name: Type.String() }))),
 });
 
 export type ChatRequest = Static<typeof RequestSchema>;

@@ -2,11 +2,11 @@
 // path Google's own fields pass, so objects may have further fields.
 // https://ai.google.dev/api/generate-content#generatecontentresponse
 import { Type } from 'typebox';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 import { AnyGeminiError } from '../error-schema.ts';
-import { optional } from '../schema-parts.ts';
 import { content } from './schema.ts';
 
-const count = optional(Type.Number({ minimum: 0 }));
+const count = optionalOrNull(Type.Number({ minimum: 0 }));
 
 export const UsageMetadata = Type.Object({
   promptTokenCount: count,
@@ -20,18 +20,18 @@ export const UsageMetadata = Type.Object({
 });
 
 const candidate = Type.Object({
-  content: optional(content),
-  finishReason: optional(Type.String()),
-  index: optional(Type.Integer({ minimum: 0 })),
-  groundingMetadata: optional(Type.Object({})),
-  urlContextMetadata: optional(Type.Object({})),
+  content: optionalOrNull(content),
+  finishReason: optionalOrNull(Type.String()),
+  index: optionalOrNull(Type.Integer({ minimum: 0 })),
+  groundingMetadata: optionalOrNull(Type.Object({})),
+  urlContextMetadata: optionalOrNull(Type.Object({})),
 });
 
 const head = {
-  candidates: optional(Type.Array(candidate)),
-  promptFeedback: optional(Type.Object({})),
+  candidates: optionalOrNull(Type.Array(candidate)),
+  promptFeedback: optionalOrNull(Type.Object({})),
   modelVersion: Type.String(),
-  responseId: optional(Type.String()),
+  responseId: optionalOrNull(Type.String()),
 };
 
 export const AnswerSchema = Type.Object({ ...head, usageMetadata: UsageMetadata });
@@ -41,8 +41,8 @@ const { cost, ...counts } = UsageMetadata.properties;
 export const ChunkSchema = Type.Object({
   ...head,
   /** A chunk that only keeps the stream open has none. */
-  modelVersion: optional(head.modelVersion),
-  usageMetadata: optional(Type.Object({ ...counts, cost: optional(cost) })),
+  modelVersion: optionalOrNull(head.modelVersion),
+  usageMetadata: optionalOrNull(Type.Object({ ...counts, cost: optionalOrNull(cost) })),
 });
 
 export const StreamEventSchema = Type.Union([ChunkSchema, AnyGeminiError]);

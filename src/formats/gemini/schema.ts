@@ -3,7 +3,7 @@
 // `@google/genai` 3.3 and of https://ai.google.dev/api/generate-content (read 2026-11-29).
 import { Type, type Static } from 'typebox';
 import { addressText } from '../../lib/address-text.ts';
-import { optional } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -11,97 +11,104 @@ const texts = Type.Array(Type.String());
 
 const inlineData = Type.Object({ mimeType: name, data: Type.String() });
 const fileData = Type.Object({
-  mimeType: optional(Type.String()),
+  mimeType: optionalOrNull(Type.String()),
   fileUri: addressText({ minLength: 1 }),
 });
 export const part = Type.Object({
-  text: optional(Type.String()),
-  thought: optional(Type.Boolean()),
-  thoughtSignature: optional(Type.String()),
-  inlineData: optional(inlineData),
-  fileData: optional(fileData),
-  functionCall: optional(
-    Type.Object({ id: optional(Type.String()), name, args: optional(jsonObject) }),
+  text: optionalOrNull(Type.String()),
+  thought: optionalOrNull(Type.Boolean()),
+  thoughtSignature: optionalOrNull(Type.String()),
+  inlineData: optionalOrNull(inlineData),
+  fileData: optionalOrNull(fileData),
+  functionCall: optionalOrNull(
+    Type.Object({ id: optionalOrNull(Type.String()), name, args: optionalOrNull(jsonObject) }),
   ),
-  functionResponse: optional(
+  functionResponse: optionalOrNull(
     Type.Object({
-      id: optional(Type.String()),
+      id: optionalOrNull(Type.String()),
       name,
-      response: optional(jsonObject),
-      parts: optional(
-        Type.Array(Type.Object({ inlineData: optional(inlineData), fileData: optional(fileData) })),
+      response: optionalOrNull(jsonObject),
+      parts: optionalOrNull(
+        Type.Array(
+          Type.Object({
+            inlineData: optionalOrNull(inlineData),
+            fileData: optionalOrNull(fileData),
+          }),
+        ),
       ),
     }),
   ),
-  executableCode: optional(Type.Object({ code: Type.String(), language: optional(Type.String()) })),
-  codeExecutionResult: optional(
-    Type.Object({ outcome: optional(Type.String()), output: optional(Type.String()) }),
+  executableCode: optionalOrNull(
+    Type.Object({ code: Type.String(), language: optionalOrNull(Type.String()) }),
   ),
-  toolCall: optional(jsonObject),
-  toolResponse: optional(jsonObject),
+  codeExecutionResult: optionalOrNull(
+    Type.Object({ outcome: optionalOrNull(Type.String()), output: optionalOrNull(Type.String()) }),
+  ),
+  toolCall: optionalOrNull(jsonObject),
+  toolResponse: optionalOrNull(jsonObject),
 });
 export const content = Type.Object({
   /** `user`, `model`, or `function`, the old name of a turn with results. */
-  role: optional(Type.String()),
-  parts: optional(Type.Array(part)),
+  role: optionalOrNull(Type.String()),
+  parts: optionalOrNull(Type.Array(part)),
 });
 
 const functionDeclaration = Type.Object({
   name,
-  description: optional(Type.String()),
-  parameters: optional(jsonObject),
-  parametersJsonSchema: optional(jsonObject),
+  description: optionalOrNull(Type.String()),
+  parameters: optionalOrNull(jsonObject),
+  parametersJsonSchema: optionalOrNull(jsonObject),
 });
 const tool = Type.Object({
-  functionDeclarations: optional(Type.Array(functionDeclaration)),
-  codeExecution: optional(jsonObject),
-  urlContext: optional(jsonObject),
+  functionDeclarations: optionalOrNull(Type.Array(functionDeclaration)),
+  codeExecution: optionalOrNull(jsonObject),
+  urlContext: optionalOrNull(jsonObject),
 });
 
 const thinkingConfig = Type.Object({
-  includeThoughts: optional(Type.Boolean()),
-  thinkingBudget: optional(Type.Integer({ minimum: -1 })),
-  thinkingLevel: optional(Type.String()),
+  includeThoughts: optionalOrNull(Type.Boolean()),
+  thinkingBudget: optionalOrNull(Type.Integer({ minimum: -1 })),
+  thinkingLevel: optionalOrNull(Type.String()),
 });
 const generationConfig = Type.Object({
-  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
-  topP: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  topK: optional(Type.Number({ minimum: 0 })),
-  candidateCount: optional(Type.Integer({ minimum: 1, maximum: 8 })),
-  maxOutputTokens: optional(Type.Integer({ minimum: 1 })),
-  stopSequences: optional(texts),
-  responseMimeType: optional(Type.String()),
-  responseSchema: optional(jsonObject),
-  responseJsonSchema: optional(jsonObject),
-  responseModalities: optional(texts),
-  presencePenalty: optional(Type.Number()),
-  frequencyPenalty: optional(Type.Number()),
-  seed: optional(Type.Integer()),
-  responseLogprobs: optional(Type.Boolean()),
-  logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
-  thinkingConfig: optional(thinkingConfig),
+  temperature: optionalOrNull(Type.Number({ minimum: 0, maximum: 2 })),
+  topP: optionalOrNull(Type.Number({ minimum: 0, maximum: 1 })),
+  topK: optionalOrNull(Type.Number({ minimum: 0 })),
+  candidateCount: optionalOrNull(Type.Integer({ minimum: 1, maximum: 8 })),
+  maxOutputTokens: optionalOrNull(Type.Integer({ minimum: 1 })),
+  stopSequences: optionalOrNull(texts),
+  responseMimeType: optionalOrNull(Type.String()),
+  responseSchema: optionalOrNull(jsonObject),
+  responseJsonSchema: optionalOrNull(jsonObject),
+  responseModalities: optionalOrNull(texts),
+  presencePenalty: optionalOrNull(Type.Number()),
+  frequencyPenalty: optionalOrNull(Type.Number()),
+  seed: optionalOrNull(Type.Integer()),
+  responseLogprobs: optionalOrNull(Type.Boolean()),
+  logprobs: optionalOrNull(Type.Integer({ minimum: 0, maximum: 20 })),
+  thinkingConfig: optionalOrNull(thinkingConfig),
 });
 
 const fields = {
   contents: Type.Array(content, { minItems: 1 }),
-  systemInstruction: optional(content),
-  tools: optional(Type.Array(tool)),
-  toolConfig: optional(
+  systemInstruction: optionalOrNull(content),
+  tools: optionalOrNull(Type.Array(tool)),
+  toolConfig: optionalOrNull(
     Type.Object({
-      functionCallingConfig: optional(
+      functionCallingConfig: optionalOrNull(
         Type.Object({
-          mode: optional(Type.String()),
-          allowedFunctionNames: optional(texts),
-          streamFunctionCallArguments: optional(Type.Boolean()),
+          mode: optionalOrNull(Type.String()),
+          allowedFunctionNames: optionalOrNull(texts),
+          streamFunctionCallArguments: optionalOrNull(Type.Boolean()),
         }),
       ),
-      includeServerSideToolInvocations: optional(Type.Boolean()),
+      includeServerSideToolInvocations: optionalOrNull(Type.Boolean()),
     }),
   ),
-  generationConfig: optional(generationConfig),
-  safetySettings: optional(Type.Array(jsonObject)),
-  labels: optional(Type.Record(Type.String(), Type.String())),
-  serviceTier: optional(Type.String()),
+  generationConfig: optionalOrNull(generationConfig),
+  safetySettings: optionalOrNull(Type.Array(jsonObject)),
+  labels: optionalOrNull(Type.Record(Type.String(), Type.String())),
+  serviceTier: optionalOrNull(Type.String()),
 };
 
 export const requestSchema = Type.Object(fields);
@@ -109,7 +116,7 @@ export const requestSchema = Type.Object(fields);
 /** `model`, `stream` and `alt` come from the path. */
 export const addressedSchema = Type.Object({
   model: name,
-  stream: optional(Type.Boolean()),
+  stream: optionalOrNull(Type.Boolean()),
   ...fields,
 });
 

@@ -3,9 +3,10 @@
 // https://platform.claude.com/docs/en/api/messages
 import { Type } from 'typebox';
 import { AnyMessagesError } from '../error-schema.ts';
-import { optional, ofKind, openUnion } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { ofKind, openUnion } from '../schema-parts.ts';
 
-const count = optional(Type.Number({ minimum: 0 }));
+const count = optionalOrNull(Type.Number({ minimum: 0 }));
 const cost = Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' });
 const counts = {
   input_tokens: count,
@@ -17,10 +18,10 @@ const counts = {
 export const Usage = Type.Object({ ...counts, cost });
 
 export const AnswerBlock = openUnion(
-  ofKind('text', { text: Type.String(), citations: optional(Type.Array(Type.Object({}))) }),
+  ofKind('text', { text: Type.String(), citations: optionalOrNull(Type.Array(Type.Object({}))) }),
   ofKind('thinking', {
     thinking: Type.String(),
-    signature: optional(Type.String({ description: 'Send it back unchanged.' })),
+    signature: optionalOrNull(Type.String({ description: 'Send it back unchanged.' })),
   }),
   ofKind('redacted_thinking', { data: Type.String() }),
   ofKind('tool_use', { id: Type.String(), name: Type.String(), input: Type.Object({}) }),
@@ -32,7 +33,7 @@ const head = {
   role: Type.Literal('assistant'),
   model: Type.String(),
   content: Type.Array(AnswerBlock),
-  stop_sequence: optional(Type.String()),
+  stop_sequence: optionalOrNull(Type.String()),
 };
 
 export const AnswerSchema = Type.Object({
@@ -55,8 +56,8 @@ const streamEvents = {
   message_start: ofKind('message_start', {
     message: Type.Object({
       ...head,
-      stop_reason: optional(Type.String()),
-      usage: optional(Type.Object(counts)),
+      stop_reason: optionalOrNull(Type.String()),
+      usage: optionalOrNull(Type.Object(counts)),
     }),
   }),
   content_block_start: ofKind('content_block_start', { index, content_block: AnswerBlock }),
@@ -64,10 +65,10 @@ const streamEvents = {
   content_block_stop: ofKind('content_block_stop', { index }),
   message_delta: ofKind('message_delta', {
     delta: Type.Object({
-      stop_reason: optional(Type.String()),
-      stop_sequence: optional(Type.String()),
+      stop_reason: optionalOrNull(Type.String()),
+      stop_sequence: optionalOrNull(Type.String()),
     }),
-    usage: optional(Type.Object({ ...counts, cost: Type.Optional(cost) })),
+    usage: optionalOrNull(Type.Object({ ...counts, cost: Type.Optional(cost) })),
   }),
   message_stop: ofKind('message_stop', {}),
   ping: ofKind('ping', {}),

@@ -5,15 +5,15 @@ import { Type } from 'typebox';
 import { readTokenCount } from '../../canonical/usage.ts';
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 import { compileSchema } from '../../lib/schema.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
 import { isAskedFor } from '../field-verdicts.ts';
 import type { ClientRequest, InputCount } from '../format.ts';
-import { optional } from '../schema-parts.ts';
 import { refuseProblem } from '../../canonical/errors.ts';
 import { requestSchema, type MessagesRequest } from './schema.ts';
 
 export const countRequestSchema = Type.Object({
   ...requestSchema.properties,
-  max_tokens: optional(requestSchema.properties.max_tokens),
+  max_tokens: optionalOrNull(requestSchema.properties.max_tokens),
 });
 
 const findProblem = compileSchema(countRequestSchema);

@@ -3,11 +3,14 @@
 // `@anthropic-ai/sdk` (resources/beta/messages/messages.d.ts, read 2026-11-20).
 import { Type, type Static, type TSchema } from 'typebox';
 import { addressText } from '../../lib/address-text.ts';
-import { optional, unknownKind, ofKind, openUnion, words } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { unknownKind, ofKind, openUnion, words } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
-const cacheControl = optional(ofKind('ephemeral', { ttl: optional(words('5m', '1h')) }));
+const cacheControl = optionalOrNull(
+  ofKind('ephemeral', { ttl: optionalOrNull(words('5m', '1h')) }),
+);
 
 /** Blocks of these kinds, and of any other. A missing `type` is reported as such. */
 function blockUnion<Kinds extends TSchema[]>(...kinds: [...Kinds]) {
@@ -17,7 +20,7 @@ function blockUnion<Kinds extends TSchema[]>(...kinds: [...Kinds]) {
 const base64Source = ofKind('base64', { media_type: Type.String(), data: Type.String() });
 const urlSource = ofKind('url', { url: addressText({ minLength: 1 }) });
 const plainTextSource = ofKind('text', {
-  media_type: optional(Type.String()),
+  media_type: optionalOrNull(Type.String()),
   data: Type.String(),
 });
 const contentSource = ofKind('content', {
@@ -28,26 +31,26 @@ const documentSource = blockUnion(base64Source, urlSource, plainTextSource, cont
 
 const textBlock = ofKind('text', {
   text: Type.String(),
-  citations: optional(Type.Array(Type.Unknown())),
+  citations: optionalOrNull(Type.Array(Type.Unknown())),
   cache_control: cacheControl,
 });
 const imageBlock = ofKind('image', {
   source: imageSource,
-  transformations: optional(jsonObject),
+  transformations: optionalOrNull(jsonObject),
   cache_control: cacheControl,
 });
 const documentBlock = ofKind('document', {
   source: documentSource,
-  title: optional(Type.String()),
-  context: optional(Type.String()),
-  citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
+  title: optionalOrNull(Type.String()),
+  context: optionalOrNull(Type.String()),
+  citations: optionalOrNull(Type.Object({ enabled: optionalOrNull(Type.Boolean()) })),
   cache_control: cacheControl,
 });
 const searchResultBlock = ofKind('search_result', {
   source: Type.String({ description: 'Where it was found: an address or another name.' }),
   title: Type.String(),
   content: Type.Array(textBlock),
-  citations: optional(Type.Object({ enabled: optional(Type.Boolean()) })),
+  citations: optionalOrNull(Type.Object({ enabled: optionalOrNull(Type.Boolean()) })),
   cache_control: cacheControl,
 });
 /** A tool that the client's own tool search found. */
@@ -61,8 +64,8 @@ const resultBlock = blockUnion(
 );
 const toolResultBlock = ofKind('tool_result', {
   tool_use_id: name,
-  content: optional(Type.Union([Type.String(), Type.Array(resultBlock)])),
-  is_error: optional(Type.Boolean()),
+  content: optionalOrNull(Type.Union([Type.String(), Type.Array(resultBlock)])),
+  is_error: optionalOrNull(Type.Boolean()),
   cache_control: cacheControl,
 });
 const toolUseBlock = ofKind('tool_use', {
@@ -73,7 +76,7 @@ const toolUseBlock = ofKind('tool_use', {
 });
 const thinkingBlock = ofKind('thinking', {
   thinking: Type.String(),
-  signature: optional(Type.String()),
+  signature: optionalOrNull(Type.String()),
 });
 const redactedThinkingBlock = ofKind('redacted_thinking', { data: Type.String() });
 export const contentBlock = blockUnion(
@@ -88,15 +91,15 @@ export const contentBlock = blockUnion(
 );
 
 export const customTool = Type.Object({
-  type: optional(Type.Literal('custom')),
+  type: optionalOrNull(Type.Literal('custom')),
   name,
-  description: optional(Type.String()),
+  description: optionalOrNull(Type.String()),
   input_schema: jsonObject,
-  strict: optional(Type.Boolean()),
+  strict: optionalOrNull(Type.Boolean()),
   cache_control: cacheControl,
 });
 const toolAddition = ofKind('tool_addition', {
-  tool: Type.Object({ definition: optional(openUnion(customTool)) }),
+  tool: Type.Object({ definition: optionalOrNull(openUnion(customTool)) }),
   cache_control: cacheControl,
 });
 /** No part of the static type: tool-changes.ts reads it. */
@@ -113,13 +116,13 @@ export const message = Type.Union([
   // Inside the conversation, from newer clients. It may hold only settings.
   Type.Object({
     role: Type.Literal('system'),
-    content: optional(systemMessageContent),
-    clear_at: optional(words('next_user_message', 'never')),
-    output_config: optional(jsonObject),
+    content: optionalOrNull(systemMessageContent),
+    clear_at: optionalOrNull(words('next_user_message', 'never')),
+    output_config: optionalOrNull(jsonObject),
   }),
 ]);
 
-const parallel = { disable_parallel_tool_use: optional(Type.Boolean()) };
+const parallel = { disable_parallel_tool_use: optionalOrNull(Type.Boolean()) };
 const toolChoice = Type.Union([
   ofKind('auto', { ...parallel }),
   ofKind('any', { ...parallel }),
@@ -133,7 +136,7 @@ const thinking = Type.Union([
   ofKind('between_tools', {}),
   ofKind('disabled', {}),
 ]);
-const outputFormat = optional(ofKind('json_schema', { schema: jsonObject }));
+const outputFormat = optionalOrNull(ofKind('json_schema', { schema: jsonObject }));
 const effort = words('low', 'medium', 'high', 'xhigh', 'max');
 
 export const requestSchema = Type.Object({
@@ -141,19 +144,21 @@ export const requestSchema = Type.Object({
   /** 0 fills the prompt cache without an answer. */
   max_tokens: Type.Integer({ minimum: 0 }),
   messages: Type.Array(message, { minItems: 1 }),
-  system: optional(Type.Union([Type.String(), Type.Array(textBlock)])),
-  stream: optional(Type.Boolean()),
-  temperature: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: optional(Type.Integer({ minimum: 0 })),
-  stop_sequences: optional(Type.Array(Type.String())),
-  tools: optional(Type.Array(openUnion(customTool))),
-  tool_choice: optional(toolChoice),
-  thinking: optional(thinking),
-  output_config: optional(Type.Object({ effort: optional(effort), format: outputFormat })),
+  system: optionalOrNull(Type.Union([Type.String(), Type.Array(textBlock)])),
+  stream: optionalOrNull(Type.Boolean()),
+  temperature: optionalOrNull(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: optionalOrNull(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: optionalOrNull(Type.Integer({ minimum: 0 })),
+  stop_sequences: optionalOrNull(Type.Array(Type.String())),
+  tools: optionalOrNull(Type.Array(openUnion(customTool))),
+  tool_choice: optionalOrNull(toolChoice),
+  thinking: optionalOrNull(thinking),
+  output_config: optionalOrNull(
+    Type.Object({ effort: optionalOrNull(effort), format: outputFormat }),
+  ),
   /** The older name of `output_config.format`. */
   output_format: outputFormat,
-  metadata: optional(Type.Object({ user_id: optional(Type.String()) })),
+  metadata: optionalOrNull(Type.Object({ user_id: optionalOrNull(Type.String()) })),
   cache_control: cacheControl,
 });
 

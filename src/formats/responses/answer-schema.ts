@@ -3,23 +3,26 @@
 // https://platform.openai.com/docs/api-reference/responses/object
 import { Type } from 'typebox';
 import { ErrorFields } from '../error-schema.ts';
-import { optional, ofKind, openUnion } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { ofKind, openUnion } from '../schema-parts.ts';
 
-const count = optional(Type.Number({ minimum: 0 }));
+const count = optionalOrNull(Type.Number({ minimum: 0 }));
 const text = Type.String();
-const status = optional(Type.String());
+const status = optionalOrNull(Type.String());
 
 export const Usage = Type.Object({
   input_tokens: count,
-  input_tokens_details: optional(Type.Object({ cached_tokens: count, cache_write_tokens: count })),
+  input_tokens_details: optionalOrNull(
+    Type.Object({ cached_tokens: count, cache_write_tokens: count }),
+  ),
   output_tokens: count,
-  output_tokens_details: optional(Type.Object({ reasoning_tokens: count })),
+  output_tokens_details: optionalOrNull(Type.Object({ reasoning_tokens: count })),
   total_tokens: count,
   cost: Type.Number({ minimum: 0, description: 'What this request cost, in US dollars.' }),
 });
 
 export const AnswerPart = openUnion(
-  ofKind('output_text', { text, annotations: optional(Type.Array(Type.Object({}))) }),
+  ofKind('output_text', { text, annotations: optionalOrNull(Type.Array(Type.Object({}))) }),
   ofKind('refusal', { refusal: text }),
   ofKind('reasoning_text', { text }),
   ofKind('summary_text', { text }),
@@ -27,37 +30,37 @@ export const AnswerPart = openUnion(
 
 export const OutputItem = openUnion(
   ofKind('message', {
-    id: optional(text),
+    id: optionalOrNull(text),
     role: Type.Literal('assistant'),
     status,
     content: Type.Array(AnswerPart),
   }),
   ofKind('function_call', {
-    id: optional(text),
-    call_id: optional(text),
+    id: optionalOrNull(text),
+    call_id: optionalOrNull(text),
     name: text,
-    namespace: optional(text),
+    namespace: optionalOrNull(text),
     /** Some hosts send an object. */
     arguments: Type.Union([text, Type.Object({})]),
     status,
   }),
   ofKind('custom_tool_call', {
-    id: optional(text),
+    id: optionalOrNull(text),
     call_id: text,
     name: text,
-    namespace: optional(text),
+    namespace: optionalOrNull(text),
     input: text,
     status,
   }),
   ofKind('reasoning', {
-    id: optional(text),
-    summary: optional(Type.Array(AnswerPart)),
-    content: optional(Type.Array(AnswerPart)),
-    encrypted_content: optional(text),
+    id: optionalOrNull(text),
+    summary: optionalOrNull(Type.Array(AnswerPart)),
+    content: optionalOrNull(Type.Array(AnswerPart)),
+    encrypted_content: optionalOrNull(text),
   }),
   ofKind('tool_search_call', {
-    id: optional(text),
-    call_id: optional(text),
+    id: optionalOrNull(text),
+    call_id: optionalOrNull(text),
     arguments: Type.Unknown(),
     status,
   }),
@@ -65,14 +68,14 @@ export const OutputItem = openUnion(
 
 const responseFields = {
   id: text,
-  object: optional(Type.Literal('response')),
-  created_at: optional(Type.Number({ description: 'Unix seconds.' })),
+  object: optionalOrNull(Type.Literal('response')),
+  created_at: optionalOrNull(Type.Number({ description: 'Unix seconds.' })),
   model: text,
   output: Type.Array(OutputItem),
-  error: optional(Type.Object({ code: optional(text), message: text })),
-  incomplete_details: optional(Type.Object({ reason: optional(text) })),
+  error: optionalOrNull(Type.Object({ code: optionalOrNull(text), message: text })),
+  incomplete_details: optionalOrNull(Type.Object({ reason: optionalOrNull(text) })),
   warnings: Type.Optional(
-    Type.Array(Type.Object({ code: optional(text), message: optional(text) }), {
+    Type.Array(Type.Object({ code: optionalOrNull(text), message: optionalOrNull(text) }), {
       description: 'What was not done as requested.',
     }),
   ),
@@ -90,20 +93,20 @@ export const CompactionSchema = Type.Object({
   id: text,
   object: Type.Literal('response.compaction'),
   created_at: Type.Number({ description: 'Unix seconds.' }),
-  output: Type.Array(Type.Object({ type: text, encrypted_content: optional(text) })),
+  output: Type.Array(Type.Object({ type: text, encrypted_content: optionalOrNull(text) })),
   usage: Usage,
 });
 
 /** The response object of a stream's event. It has its cost once it has ended. */
 export const StreamedResponse = Type.Object({
   ...responseFields,
-  status: optional(Type.Enum(['in_progress', 'completed', 'incomplete', 'failed', 'queued'])),
-  usage: optional(Type.Object({ input_tokens: count, output_tokens: count })),
+  status: optionalOrNull(Type.Enum(['in_progress', 'completed', 'incomplete', 'failed', 'queued'])),
+  usage: optionalOrNull(Type.Object({ input_tokens: count, output_tokens: count })),
 });
 
 const position = Type.Integer({ minimum: 0 });
 const onItem = { output_index: position, item: OutputItem };
-const inItem = { item_id: optional(text), output_index: position };
+const inItem = { item_id: optionalOrNull(text), output_index: position };
 const inPart = { ...inItem, content_index: position };
 const inSummary = { ...inItem, summary_index: position };
 
@@ -133,7 +136,7 @@ const fields = {
   'response.custom_tool_call_input.delta': { ...inItem, delta: text },
   'response.custom_tool_call_input.done': { ...inItem, input: text },
   /** Flat and nested: clients of both kinds exist. `response.failed` follows. */
-  error: { code: text, message: text, param: optional(text), error: ErrorFields },
+  error: { code: text, message: text, param: optionalOrNull(text), error: ErrorFields },
 } as const;
 
 /** The events of a stream by `type`, which is also on the `event:` line. */

@@ -5,7 +5,8 @@ import { Type, type Static } from 'typebox';
 import { effortLevels } from '../../canonical/request.ts';
 import { addressText, dataOrAddressText } from '../../lib/address-text.ts';
 import { InputAudio } from '../input-audio.ts';
-import { optional, ofKind, openUnion, words } from '../schema-parts.ts';
+import { optionalOrNull } from '../../lib/schema-parts.ts';
+import { ofKind, openUnion, words } from '../schema-parts.ts';
 
 const name = Type.String({ minLength: 1 });
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -16,15 +17,15 @@ const textPart = Type.Object({
 });
 const refusalPart = ofKind('refusal', { refusal: Type.String() });
 const imagePart = ofKind('input_image', {
-  image_url: optional(addressText()),
-  file_id: optional(Type.String()),
-  detail: optional(Type.String()),
+  image_url: optionalOrNull(addressText()),
+  file_id: optionalOrNull(Type.String()),
+  detail: optionalOrNull(Type.String()),
 });
 const filePart = ofKind('input_file', {
-  file_data: optional(dataOrAddressText()),
-  file_url: optional(addressText()),
-  file_id: optional(Type.String()),
-  filename: optional(Type.String()),
+  file_data: optionalOrNull(dataOrAddressText()),
+  file_url: optionalOrNull(addressText()),
+  file_id: optionalOrNull(Type.String()),
+  filename: optionalOrNull(Type.String()),
 });
 const encryptedPart = ofKind('encrypted_content', { encrypted_content: Type.String() });
 export const contentPart = openUnion(
@@ -38,7 +39,7 @@ export const contentPart = openUnion(
 const content = Type.Union([Type.String(), Type.Array(contentPart)]);
 
 const message = Type.Object({
-  type: optional(Type.Literal('message')),
+  type: optionalOrNull(Type.Literal('message')),
   role: words('user', 'assistant', 'system', 'developer'),
   content,
 });
@@ -47,34 +48,34 @@ const agentMessage = ofKind('agent_message', { content });
 const functionCall = ofKind('function_call', {
   call_id: name,
   name,
-  namespace: optional(Type.String()),
+  namespace: optionalOrNull(Type.String()),
   arguments: Type.String(),
 });
 /** Without `call_id`, a tool of this name tells the model by itself what it put out. */
 const functionCallOutput = ofKind('function_call_output', {
-  call_id: optional(name),
-  name: optional(Type.String()),
+  call_id: optionalOrNull(name),
+  name: optionalOrNull(Type.String()),
   output: content,
 });
 const customToolCall = ofKind('custom_tool_call', {
   call_id: name,
   name,
-  namespace: optional(Type.String()),
+  namespace: optionalOrNull(Type.String()),
   input: Type.String(),
 });
 const customToolCallOutput = ofKind('custom_tool_call_output', { call_id: name, output: content });
 const reasoningText = Type.Object({ type: Type.String(), text: Type.String() });
 const reasoningItem = ofKind('reasoning', {
-  summary: optional(Type.Array(reasoningText)),
-  content: optional(Type.Array(reasoningText)),
-  encrypted_content: optional(Type.String()),
+  summary: optionalOrNull(Type.Array(reasoningText)),
+  content: optionalOrNull(Type.Array(reasoningText)),
+  encrypted_content: optionalOrNull(Type.String()),
 });
 
 const functionTool = ofKind('function', {
   name,
-  description: optional(Type.String()),
-  parameters: optional(jsonObject),
-  strict: optional(Type.Boolean()),
+  description: optionalOrNull(Type.String()),
+  parameters: optionalOrNull(jsonObject),
+  strict: optionalOrNull(Type.Boolean()),
 });
 const customFormat = openUnion(
   ofKind('text', {}),
@@ -82,31 +83,31 @@ const customFormat = openUnion(
 );
 const customTool = ofKind('custom', {
   name,
-  description: optional(Type.String()),
-  format: optional(customFormat),
+  description: optionalOrNull(Type.String()),
+  format: optionalOrNull(customFormat),
 });
 const namespaceTool = ofKind('namespace', {
   name,
-  description: optional(Type.String()),
+  description: optionalOrNull(Type.String()),
   tools: Type.Array(openUnion(functionTool, customTool)),
 });
 const toolSearchTool = ofKind('tool_search', {
-  execution: optional(Type.String()),
-  description: optional(Type.String()),
-  parameters: optional(jsonObject),
+  execution: optionalOrNull(Type.String()),
+  description: optionalOrNull(Type.String()),
+  parameters: optionalOrNull(jsonObject),
 });
 export const tool = openUnion(functionTool, customTool, namespaceTool, toolSearchTool);
 
 const additionalTools = ofKind('additional_tools', { tools: Type.Array(tool) });
 const toolSearchCall = ofKind('tool_search_call', {
-  call_id: optional(Type.String()),
+  call_id: optionalOrNull(Type.String()),
   arguments: Type.Unknown(),
-  execution: optional(Type.String()),
+  execution: optionalOrNull(Type.String()),
 });
 const toolSearchOutput = ofKind('tool_search_output', {
-  call_id: optional(Type.String()),
+  call_id: optionalOrNull(Type.String()),
   tools: Type.Array(tool),
-  execution: optional(Type.String()),
+  execution: optionalOrNull(Type.String()),
 });
 export const inputItem = openUnion(
   message,
@@ -129,7 +130,7 @@ const toolChoice = openUnion(
   ofKind('custom', { name }),
   ofKind('allowed_tools', {
     mode: words('auto', 'required'),
-    tools: Type.Array(Type.Object({ type: Type.String(), name: optional(Type.String()) })),
+    tools: Type.Array(Type.Object({ type: Type.String(), name: optionalOrNull(Type.String()) })),
   }),
 );
 
@@ -139,46 +140,46 @@ const textFormat = openUnion(
   ofKind('json_schema', {
     name,
     schema: jsonObject,
-    description: optional(Type.String()),
-    strict: optional(Type.Boolean()),
+    description: optionalOrNull(Type.String()),
+    strict: optionalOrNull(Type.Boolean()),
   }),
 );
 
 const reasoning = Type.Object({
-  effort: optional(Type.Union(effortLevels.map((level) => Type.Literal(level)))),
-  summary: optional(Type.String()),
+  effort: optionalOrNull(Type.Union(effortLevels.map((level) => Type.Literal(level)))),
+  summary: optionalOrNull(Type.String()),
 });
 
 export const RequestSchema = Type.Object({
   model: name,
-  input: optional(Type.Union([Type.String(), Type.Array(inputItem, { minItems: 1 })])),
-  instructions: optional(Type.String()),
-  stream: optional(Type.Boolean()),
-  generate: optional(Type.Boolean()),
-  max_output_tokens: optional(Type.Integer({ minimum: 1 })),
-  temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
-  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-  tools: optional(Type.Array(tool)),
-  tool_choice: optional(toolChoice),
-  parallel_tool_calls: optional(Type.Boolean()),
-  reasoning: optional(reasoning),
-  truncation: optional(words('auto', 'disabled')),
-  previous_response_id: optional(Type.String()),
-  store: optional(Type.Boolean()),
-  text: optional(
+  input: optionalOrNull(Type.Union([Type.String(), Type.Array(inputItem, { minItems: 1 })])),
+  instructions: optionalOrNull(Type.String()),
+  stream: optionalOrNull(Type.Boolean()),
+  generate: optionalOrNull(Type.Boolean()),
+  max_output_tokens: optionalOrNull(Type.Integer({ minimum: 1 })),
+  temperature: optionalOrNull(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: optionalOrNull(Type.Number({ minimum: 0, maximum: 1 })),
+  tools: optionalOrNull(Type.Array(tool)),
+  tool_choice: optionalOrNull(toolChoice),
+  parallel_tool_calls: optionalOrNull(Type.Boolean()),
+  reasoning: optionalOrNull(reasoning),
+  truncation: optionalOrNull(words('auto', 'disabled')),
+  previous_response_id: optionalOrNull(Type.String()),
+  store: optionalOrNull(Type.Boolean()),
+  text: optionalOrNull(
     Type.Object({
-      format: optional(textFormat),
-      verbosity: optional(words('low', 'medium', 'high')),
+      format: optionalOrNull(textFormat),
+      verbosity: optionalOrNull(words('low', 'medium', 'high')),
     }),
   ),
-  metadata: optional(Type.Record(Type.String(), Type.String())),
-  user: optional(Type.String()),
-  safety_identifier: optional(Type.String()),
-  include: optional(Type.Array(Type.String())),
-  service_tier: optional(Type.String()),
-  prompt_cache_key: optional(Type.String()),
-  prompt_cache_retention: optional(Type.String()),
-  top_logprobs: optional(Type.Integer({ minimum: 0, maximum: 20 })),
+  metadata: optionalOrNull(Type.Record(Type.String(), Type.String())),
+  user: optionalOrNull(Type.String()),
+  safety_identifier: optionalOrNull(Type.String()),
+  include: optionalOrNull(Type.Array(Type.String())),
+  service_tier: optionalOrNull(Type.String()),
+  prompt_cache_key: optionalOrNull(Type.String()),
+  prompt_cache_retention: optionalOrNull(Type.String()),
+  top_logprobs: optionalOrNull(Type.Integer({ minimum: 0, maximum: 20 })),
 });
 
 export type ResponsesRequest = Static<typeof RequestSchema>;
