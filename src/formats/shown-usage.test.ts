@@ -30,3 +30,15 @@ test('a usage that needs no change stays the same object', () => {
   assert.equal(shownUsage(usage), usage);
   assert.equal(shownUsage(null), null);
 });
+
+test('each level of a nested usage is looked at once', () => {
+  let reads = 0;
+  const deepest = {
+    get a_tokens() {
+      reads++;
+      return -1;
+    },
+  };
+  shownUsage(Array.from({ length: 20 }).reduce((inner) => ({ inner }), deepest));
+  assert.equal(reads, 2);
+});

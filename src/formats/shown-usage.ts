@@ -11,11 +11,14 @@ import { isObject, type JsonObject } from '../lib/json.ts';
  */
 export function shownUsage(usage: unknown): unknown {
   if (!isObject(usage)) return usage;
-  const names = Object.keys(usage);
-  const shown = (name: string) => shownCount(name, usage[name]);
-  if (names.every((name) => !namesCost(name) && shown(name) === usage[name])) return usage;
-  const counts = names.filter((name) => !namesCost(name));
-  return Object.fromEntries(counts.map((name) => [name, shown(name)]));
+  const shown: [string, unknown][] = [];
+  let isChanged = false;
+  for (const name in usage) {
+    const value = shownCount(name, usage[name]);
+    isChanged ||= namesCost(name) || value !== usage[name];
+    if (!namesCost(name)) shown.push([name, value]);
+  }
+  return isChanged ? Object.fromEntries(shown) : usage;
 }
 
 /** Replaces the upstream's price by the client's charge, as the last field. */

@@ -68,8 +68,7 @@ export function usageOf({ usage, x_groq: own, choices }: JsonObject): unknown {
  * way, unless its parts differ.
  */
 export function showUsage(reported: unknown, charged: Usage): JsonObject {
-  const written = writeUsage(charged);
-  if (!isObject(reported)) return written;
+  if (!isObject(reported)) return writeUsage(charged);
   const counts = readCounts(reported);
   const { cacheRead, cacheWrite, audio, reasoning } = counts;
   const isSplitAlike =
@@ -77,8 +76,9 @@ export function showUsage(reported: unknown, charged: Usage): JsonObject {
     cacheWrite === charged.cacheWriteTokens + charged.cacheWrite1hTokens &&
     audio === totalAudioTokens(charged) &&
     reasoning === charged.reasoningTokens;
-  if (!isSplitAlike) return written;
-  const { prompt_tokens, completion_tokens, total_tokens } = written;
+  if (!isSplitAlike) return writeUsage(charged);
+  const [prompt_tokens, completion_tokens] = [totalInputTokens(charged), charged.outputTokens];
+  const total_tokens = prompt_tokens + completion_tokens;
   // Under these names: clients know no others.
   const isSame =
     reported.prompt_tokens === prompt_tokens &&
