@@ -40,6 +40,8 @@ const twoRoutes = {
     { provider: 'openai', model: 'm', rank: 2 },
   ],
 };
+/** Its answers may take longer than their time. */
+const timed = { ...priced, timeouts: { total_ms: 8_000 } };
 const freeBytes = 8_000;
 let gateway: TestGateway<Program>;
 /** For tests that stop it, kill it or take its database away. */
@@ -53,7 +55,7 @@ before(async () => {
   gateway = await startGatewayProgram(
     {
       server: { threads: 3 },
-      models: { priced, two: twoRoutes },
+      models: { priced, timed, two: twoRoutes },
       metrics: { token: metricsToken },
       telemetry: {
         endpoint: operator.url,
@@ -155,6 +157,22 @@ test('a burst of spoiled answers on all threads stays within the loss budget', a
   const { length: charged } = replies.filter(({ text }) => text.includes('It was charged ($0.2)'));
   assert.ok(free <= 6, `${free} were free`);
   assert.equal((await gateway.balance(account)).availableMicros, 50_000_000 - charged * 200_000);
+});
+
+test('running answers that may outlast their time stay within the loss budget on all threads', async () => {
+  const gate = Promise.withResolvers<void>();
+  gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
+  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  let refused = 0;
+  const sent = Array.from({ length: 30 }, async () => {
+    const reply = await sendOne(key, { body: chat.body({ model: 'timed' }) });
+    if (reply.status === 429) refused += 1;
+    return reply;
+  });
+  // Five of 20 cents are within a dollar, and each thread may begin one more.
+  await until(() => refused >= 22);
+  gate.resolve();
+  assert.equal(succeeded(await Promise.all(sent)) + refused, 30);
 });
 
 test('identical cacheable requests on all threads share one run', async () => {

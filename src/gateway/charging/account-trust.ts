@@ -21,7 +21,10 @@ type Options = StandingReads & {
   readonly shared: {
     readonly nameLocks: NameLocks;
     /** `noteLoss`: tells the other threads of the process. */
-    readonly threads: { readonly noteLoss: (ledgerId: LedgerId) => void };
+    readonly threads: {
+      readonly count: number;
+      readonly noteLoss: (ledgerId: LedgerId) => void;
+    };
   };
   readonly log: Pick<Logger, 'warn'>;
   readonly clock: Clock;
@@ -68,7 +71,9 @@ export class AccountTrust implements RequestListener {
       throw refusalOf(standing);
     }
     if (riskMicros === 0) return noRisk;
-    const riskedMicros = this.#riskedMicros.get(ledgerId) ?? 0;
+    // Each thread has its part of what is left: they do not know each other's risks.
+    const { count } = this.#options.shared.threads;
+    const riskedMicros = (this.#riskedMicros.get(ledgerId) ?? 0) * count;
     if (standing && standing.causedMicros + riskedMicros > standing.budgetMicros)
       throw tooManyLongAnswers();
     this.#addRisk(ledgerId, riskMicros);
