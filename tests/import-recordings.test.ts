@@ -1,13 +1,10 @@
 // The recorded databases of other gateways, read by the importers, against what the samples' writer
 // expects of them. docs/moving.md says what comes; the samples have every oddity that is known.
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type ForeignRow, openForeign } from '../src/db/foreign.ts';
-import { loadConfig } from '../src/config/load.ts';
 import { loadCatalog } from '../src/domain/catalog/load-catalog.ts';
 import { fragmentText } from '../src/domain/imports/plan-draft.ts';
 import { unseal } from '../src/domain/imports/litellm-models.ts';
@@ -16,6 +13,7 @@ import { readNewApi } from '../src/domain/imports/new-api.ts';
 import type { ImportPlan } from '../src/domain/imports/plan.ts';
 import { plainDigest, plainDigestOf } from '../src/domain/keys/key-text.ts';
 import { usdFromMicros, zeroMicros } from '../src/lib/money.ts';
+import { loadYaml } from './support/config-file.ts';
 import { makeForeign, testRecorded } from './support/foreign-samples.ts';
 
 /** The day of the samples. */
@@ -349,11 +347,7 @@ for (const version of ['2025-03', '2025-12', '2026-10'])
 
 /** The written file starts a gateway, with these ids of models. */
 function assertLoads({ fragment }: ImportPlan): void {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-fragment-'));
-  const file = join(folder, 'tollgate.yaml');
-  writeFileSync(file, fragmentText(fragment, 'a test'));
-  const env = { TOLLGATE_CONFIG: file, TOLLGATE_DATA_DIR: folder };
-  const catalog = loadCatalog(loadConfig({ env, cwd: folder }));
+  const catalog = loadCatalog(loadYaml(fragmentText(fragment, 'a test')));
   for (const id of Object.keys(fragment.models)) assert.equal(catalog.resolve(id)?.id, id);
   for (const [alias, id] of Object.entries(fragment.aliases))
     assert.equal(catalog.resolve(alias)?.id, id);

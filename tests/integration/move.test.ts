@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -27,9 +27,9 @@ const secret = 'the secret of the tests that move a database';
 let gateway: TestGateway<RunningApp>;
 let key: string;
 let account: string;
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-move-'));
 /** The books before any move; `original` has rows in every table that is not the ledger's too. */
-let plain: string;
-let original: string;
+const [plain, original] = [join(folder, 'plain.db'), join(folder, 'books.db')];
 
 before(async () => {
   gateway = await startGateway({}, { env: { TOLLGATE_SECRET: secret } });
@@ -54,8 +54,6 @@ before(async () => {
       200,
     );
   await gateway.program.terminate();
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-move-'));
-  [plain, original] = [join(folder, 'plain.db'), join(folder, 'books.db')];
   const path = sqlitePathOf(gateway.program.databaseUrl);
   new DatabaseSync(path).exec('pragma wal_checkpoint(truncate)');
   for (const copy of [plain, original]) copyFileSync(path, copy);
@@ -66,6 +64,7 @@ before(async () => {
 after(async () => {
   await gateway.program.start();
   await gateway.stop();
+  rmSync(folder, { recursive: true });
 });
 
 const environment = (databaseUrl: string) => ({
@@ -83,8 +82,7 @@ const move = async (from: string, to: string) =>
 const rowsOf = (moved: readonly { readonly rows: number }[]) =>
   moved.reduce((sum, { rows }) => sum + rows, 0);
 const withoutPassword = (url: string) => url.replace(/:[^:/@]*@/, ':…@');
-const freshFile = () =>
-  `sqlite:${join(mkdtempSync(join(tmpdir(), 'tollgate-moved-')), 'books.db')}`;
+const freshFile = () => `sqlite:${join(mkdtempSync(join(folder, 'moved-')), 'books.db')}`;
 
 /** All rows of a SQLite database as text, but for those that say that it was moved. */
 function contentOf(url: string): string {

@@ -2,7 +2,7 @@
 // oddities of real ones; and the recorded samples, which lie beside the repository on some machines.
 import assert from 'node:assert/strict';
 import { createCipheriv, hash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,13 +26,15 @@ export function testRecorded(
   });
 }
 
-/** Makes a database from statements. Returns its URL. */
+/** Makes a database from statements; a file is removed when the process ends. Returns its URL. */
 export async function makeForeign(
   store: 'sqlite' | 'postgres',
   ...scripts: readonly string[]
 ): Promise<string> {
   if (store === 'sqlite') {
-    const file = join(mkdtempSync(join(tmpdir(), 'tollgate-foreign-')), 'other.db');
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-foreign-'));
+    process.once('exit', () => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'other.db');
     const connection = new DatabaseSync(file);
     for (const script of scripts) connection.exec(script);
     connection.close();
