@@ -2,48 +2,22 @@
 // translation. Each case was reported for another gateway or an agent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClientFormatName, UpstreamFormatName } from '../src/terms/format-name.ts';
+import type { ClientFormatName } from '../src/terms/format-name.ts';
 import { ApiError } from '../src/canonical/errors.ts';
 import type { UpstreamTarget } from '../src/formats/format.ts';
 import { clientFormats } from '../src/formats/registry.ts';
 import type { JsonObject } from '../src/lib/json.ts';
-import { asGemini } from './support/as-gemini.ts';
-import { writtenRequest } from './support/written-request.ts';
-
-type Way = { readonly client: ClientFormatName; readonly upstream: UpstreamFormatName };
-
-const straight = (name: ClientFormatName): Way => ({ client: name, upstream: name });
-const openAi = { model: 'gpt-5.4', isOpenAi: true } as const;
-
-/** As it is sent: without undefined fields. */
-function sent(way: Way, body: object, changes: Partial<UpstreamTarget> = {}) {
-  const needed = way.client === 'messages' ? { model: 'm', max_tokens: 99 } : { model: 'm' };
-  const written = writtenRequest(way, { ...needed, ...body }, changes);
-  return { body: JSON.parse(JSON.stringify(written.body)) as JsonObject, ignored: written.ignored };
-}
-
-const chatMessages = (messages: readonly object[], changes: Partial<UpstreamTarget> = {}) =>
-  sent(straight('chat'), { messages }, changes).body.messages as JsonObject[];
-
-const user = { role: 'user', content: 'x' };
-const png =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const pngUrl = `data:image/png;base64,${png}`;
-const chatCall = (id: string) => ({
-  id,
-  type: 'function',
-  function: { name: 'f', arguments: '{}' },
-});
-const called = (...ids: string[]) => ({
-  role: 'assistant',
-  content: null,
-  tool_calls: ids.map(chatCall),
-});
-const answered = (id: string, content: unknown = 'r') => ({
-  role: 'tool',
-  tool_call_id: id,
-  content,
-});
+import {
+  answered,
+  called,
+  chatCall,
+  chatMessages,
+  openAi,
+  sent,
+  straight,
+  user,
+  type Way,
+} from './support/repairs.ts';
 
 test('empty lists in earlier messages of Chat are left out', () => {
   const messages = [
@@ -62,100 +36,6 @@ test('empty lists in earlier messages of Chat are left out', () => {
       answered('a', ''),
     ]);
   }
-});
-
-const madeCall = (text: string) => ({ ...chatCall('a'), function: { name: 'f', arguments: text } });
-
-test('an earlier call of Chat has an object as its arguments at hosts that parse them', () => {
-  const wrapped = (text: string) => JSON.stringify({ invalid_json_arguments: text });
-  // Of an answer that its limit cut off, and of hosts that write no arguments in words.
-  const cut = '{"city":"Par';
-  const inText = JSON.stringify('{"city":"Paris"}');
-  const cases: Readonly<Record<string, readonly [host: string, openAi?: string]>> = {
-    ' ': ['{}'],
-    null: ['{}'],
-    '[]': ['{}'],
-    [inText]: ['{"city":"Paris"}'],
-    '{"id": 12345678901234567890}': ['{"id": 12345678901234567890}'],
-    [cut]: [wrapped(cut), cut],
-    '[1]': [wrapped('[1]'), '[1]'],
-  };
-  for (const [text, [atHost, atOpenAi = atHost]] of Object.entries(cases)) {
-    const messages = [user, { ...called(), tool_calls: [madeCall(text)] }, answered('a')];
-    for (const [expected, changes] of [[atHost], [atOpenAi, openAi]] as const) {
-      const fitted = { ...called(), tool_calls: [madeCall(expected)] };
-      assert.deepEqual(chatMessages(messages, changes), [user, fitted, answered('a')], text);
-    }
-    const input = [
-      user,
-      { type: 'function_call', call_id: 'a', name: 'f', arguments: text },
-      { type: 'function_call_output', call_id: 'a', output: 'r' },
-    ];
-    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }).body.messages;
-    assert.deepEqual((translated as JsonObject[])[1]!.tool_calls, [madeCall(atHost)], text);
-  }
-});
-
-test('arguments with more values than a request may have are sent as they came', () => {
-  const long = `{ "a": [${Array(60_000).fill(0).join()}] }`;
-  const half = `{ "a": [${Array(30_000).fill(0).join()}] }`;
-  const argumentsIn = (...texts: readonly string[]) => {
-    const calls = texts.map((text, index) => ({ ...madeCall(text), id: `c${index}` }));
-    const results = calls.map(({ id }) => answered(id));
-    const [, { tool_calls: written }] = chatMessages([
-      user,
-      { ...called(), tool_calls: calls },
-      ...results,
-    ]) as [JsonObject, { tool_calls: ReturnType<typeof madeCall>[] }];
-    return written.map((call) => call.function.arguments);
-  };
-  const [kept, none] = argumentsIn(long, ' ');
-  assert.ok(kept === long && none === '{}');
-  // Those in a text count too.
-  const inText = JSON.stringify(half);
-  const [first, second] = argumentsIn(half, inText);
-  assert.ok(first === half && second === JSON.stringify({ invalid_json_arguments: inText }));
-});
-
-test('a tool that repeats an earlier name is left out, where vendors refuse it', () => {
-  const chatTools = ['f', 'g', 'f'].map((name) => ({ type: 'function', function: { name } }));
-  const tools = ['f', 'g', 'f'].map((name) => ({ name, input_schema: { type: 'object' } }));
-  const ways: readonly (readonly [Way, object, Partial<UpstreamTarget>?])[] = [
-    [straight('chat'), { messages: [user], tools: chatTools }],
-    [straight('messages'), { messages: [user], tools }],
-    [
-      { client: 'messages', upstream: 'chat' },
-      { messages: [user], tools },
-    ],
-  ];
-  for (const [way, body] of ways) {
-    const { body: written, ignored } = sent(way, body);
-    assert.equal((written.tools as object[]).length, 2, JSON.stringify(way));
-    assert.deepEqual(ignored, ['tools[2]']);
-  }
-  // Each of them by its own place, also behind one that the gateway leaves out.
-  const chatSearch = { type: 'web_search' };
-  const search = { type: 'web_search_20250305', name: 'web_search' };
-  for (const [way, body] of [
-    [
-      { client: 'chat', upstream: 'messages' },
-      { messages: [user], tools: [chatSearch, ...chatTools] },
-    ],
-    [
-      { client: 'messages', upstream: 'chat' },
-      { messages: [user], tools: [search, ...tools] },
-    ],
-  ] as const)
-    assert.deepEqual(sent(way, body).ignored, ['tools[0]', 'tools[3]']);
-  // Responses has several lists of tools: the repeated one is named.
-  const functions = tools.map(({ name }) => ({ type: 'function', name }));
-  const fromResponses = sent(
-    { client: 'responses', upstream: 'chat' },
-    { input: 'x', tools: [{ type: 'file_search' }, ...functions] },
-  );
-  assert.deepEqual(fromResponses.ignored, ['tools[0]', 'tools.f']);
-  const atOpenAi = sent(straight('chat'), { messages: [user], tools: chatTools }, openAi);
-  assert.deepEqual([(atOpenAi.body.tools as object[]).length, atOpenAi.ignored], [3, []]);
 });
 
 test('fields that are null are left out, as clients return an answer with all fields of its type', () => {
@@ -225,36 +105,6 @@ test('a conversation without the user gets a message of the user for Qwen and GL
     called('a'),
     answered('a'),
   ]);
-});
-
-test('a call’s id is as short as OpenAI’s Chat wants it, and the same in its result', () => {
-  const own = 'x'.repeat(40);
-  const long = 'fc_0f0e50a1476a6c35006912c58dc9f8819192c25864eb16f07f';
-  const idsOf = (messages: readonly JsonObject[]) =>
-    messages.flatMap(({ tool_calls: calls, tool_call_id: id }) =>
-      Array.isArray(calls) ? calls.map((call: JsonObject) => call.id) : (id ?? []),
-    );
-  const history = [user, called(own, long), answered(own), answered(long)];
-  const input = [
-    user,
-    ...[own, long].map((id) => ({
-      type: 'function_call',
-      call_id: id,
-      name: 'f',
-      arguments: '{}',
-    })),
-    ...[own, long].map((id) => ({ type: 'function_call_output', call_id: id, output: 'r' })),
-  ];
-  for (const changes of [openAi, { model: 'openai/gpt-5.4' }]) {
-    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }, changes).body;
-    for (const messages of [chatMessages(history, changes), translated.messages as JsonObject[]]) {
-      const [first, second, ...results] = idsOf(messages);
-      assert.equal(first, own);
-      assert.match(JSON.stringify(second), /^"[\w-]{1,40}"$/);
-      assert.deepEqual(results, [first, second]);
-    }
-  }
-  assert.deepEqual(idsOf(chatMessages(history)), [own, long, own, long]);
 });
 
 test('an empty answer in a history of Gemini is left out', () => {
@@ -343,50 +193,6 @@ test('an output format and a limit under Chat’s names are those of Responses',
   assert.deepEqual(parse(twice).body, { model: 'm', input: 'x', ...twice });
 });
 
-test('a PDF in the place of an image is sent as a document, an address alone as an image', () => {
-  const pdf = 'data:application/pdf;base64,JVBERi0=';
-  const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
-  const document = { type: 'document', source };
-  const inChat = { type: 'image_url', image_url: { url: pdf } };
-  const inResponses = { type: 'input_image', image_url: pdf };
-  const asked = [
-    [{ client: 'chat', upstream: 'messages' }, { messages: [{ role: 'user', content: [inChat] }] }],
-    [
-      { client: 'responses', upstream: 'messages' },
-      { input: [{ role: 'user', content: [inResponses] }] },
-    ],
-  ] as const;
-  for (const [way, body] of asked)
-    assert.deepEqual(sent(way, body).body.messages, [{ role: 'user', content: [document] }]);
-  const bare = [{ role: 'user', content: [{ type: 'image_url', image_url: pngUrl }] }];
-  assert.deepEqual(chatMessages(bare), [
-    { role: 'user', content: [{ type: 'image_url', image_url: { url: pngUrl } }] },
-  ]);
-});
-
-test('an empty list of tools, and what is said about none, is left out', () => {
-  const idle = [
-    { tools: [], tool_choice: 'auto', parallel_tool_calls: true },
-    { tools: [], tool_choice: 'none' },
-    { tools: [], tool_choice: null },
-    { tools: [] },
-  ];
-  for (const fields of idle)
-    for (const changes of [{}, openAi])
-      assert.deepEqual(
-        Object.keys(sent(straight('chat'), { messages: [user], ...fields }, changes).body).filter(
-          (name) => name.includes('tool'),
-        ),
-        [],
-      );
-  // A demand is not left out: the vendor says what is wrong.
-  const demanding = { messages: [user], tools: [], tool_choice: 'required' };
-  assert.equal(sent(straight('chat'), demanding).body.tool_choice, 'required');
-  const bare = { messages: [user], tools: [], tool_choice: { type: 'auto' } };
-  const { tools, tool_choice: choice } = sent(straight('messages'), bare).body;
-  assert.deepEqual([tools, choice], [undefined, undefined]);
-});
-
 test('empty messages are left out, or say so, for Anthropic and OpenAI’s Responses', () => {
   const messages = [
     user,
@@ -419,147 +225,6 @@ test('empty messages are left out, or say so, for Anthropic and OpenAI’s Respo
     { role: 'user', content: [{ type: 'input_text', text: '' }] },
   ]);
 });
-
-test('images of Chat’s tool messages follow in a user message, after all results of the turn', () => {
-  const image = { type: 'image_url', image_url: { url: pngUrl } };
-  const file = { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } };
-  const messages = [
-    user,
-    called('a', 'b'),
-    answered('a', [{ type: 'text', text: 'shot' }, image]),
-    answered('b', [file]),
-    user,
-  ];
-  const note = '[The attachments of this result follow in the next user message.]';
-  const label = (id: string) => ({
-    type: 'text',
-    text: `[Attachments of the result of tool call ${id}]`,
-  });
-  assert.deepEqual(chatMessages(messages, openAi), [
-    user,
-    called('a', 'b'),
-    answered('a', `shot\n${note}`),
-    answered('b', note),
-    { role: 'user', content: [label('a'), image, label('b'), file] },
-    user,
-  ]);
-});
-
-test('Chat hosts get `high` for the image detail `original`, in messages and in results', () => {
-  const image = { type: 'input_image', image_url: pngUrl, detail: 'original' };
-  const input = [
-    { role: 'user', content: [image] },
-    { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
-    { type: 'function_call_output', call_id: 'a', output: [image] },
-  ];
-  const chatImage = { type: 'image_url', image_url: { url: pngUrl, detail: 'original' } };
-  const messages = [
-    { role: 'user', content: [chatImage] },
-    called('a'),
-    answered('a', [chatImage]),
-  ];
-  for (const changes of [{}, openAi]) {
-    const translated = sent({ client: 'responses', upstream: 'chat' }, { input }, changes).body;
-    const relayed = sent(straight('chat'), { messages }, changes).body;
-    for (const { messages: written } of [translated, relayed]) {
-      assert.deepEqual(JSON.stringify(written).match(/"detail":"\w+"/g), [
-        '"detail":"high"',
-        '"detail":"high"',
-      ]);
-    }
-  }
-  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
-});
-
-const bytes = {
-  'image/png': png,
-  'image/jpeg': '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMC',
-  'image/gif': 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
-  'image/webp': 'UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==',
-};
-const pdf = Buffer.from('%PDF-1.7\n%âãÏÓ\n', 'latin1').toString('base64');
-
-/** Where the wrong type and the base64 with white space stand in each client's request. */
-type Media = Record<ClientFormatName, (type: string, data: string, isFile: boolean) => JsonObject>;
-const media: Media = {
-  gemini: (type, data, isFile): JsonObject => asGemini(media.messages(type, data, isFile)),
-  chat: (type, data, isFile) => {
-    const url = `data:${type};base64,${data}`;
-    const part = isFile
-      ? { type: 'file', file: { filename: 'a', file_data: url } }
-      : { type: 'image_url', image_url: { url } };
-    return { messages: [{ role: 'user', content: [part] }] };
-  },
-  responses: (type, data, isFile) => {
-    const url = `data:${type};base64,${data}`;
-    const part = isFile
-      ? { type: 'input_file', filename: 'a', file_data: url }
-      : { type: 'input_image', image_url: url };
-    const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
-    const result = { type: 'function_call_output', call_id: 'a', output: [part] };
-    return { input: [{ role: 'user', content: [part] }, call, result] };
-  },
-  messages: (type, data, isFile) => {
-    const source = { type: 'base64', media_type: type, data };
-    const part = { type: isFile ? 'document' : 'image', source };
-    const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
-    const result = { type: 'tool_result', tool_use_id: 'a', content: [part] };
-    return {
-      messages: [
-        { role: 'user', content: [part] },
-        { role: 'assistant', content: [call] },
-        { role: 'user', content: [result] },
-      ],
-    };
-  },
-};
-const clients = Object.keys(media) as ClientFormatName[];
-const upstreams: readonly UpstreamFormatName[] = [
-  'chat',
-  'responses',
-  'messages',
-  'gemini',
-  'converse',
-];
-
-for (const client of clients) {
-  for (const upstream of upstreams) {
-    test(`${client} on ${upstream}: the type of an image or PDF is what its bytes say, without white space in the base64`, () => {
-      const check = (type: string, data: string, wrong: string, isFile: boolean) => {
-        const broken = `${data.slice(0, 20)}\r\n ${data.slice(20)}\n`;
-        const { body } = sent({ client, upstream }, media[client](wrong, broken, isFile));
-        const text = JSON.stringify(body);
-        // Converse names the format instead of the type.
-        const shown = upstream === 'converse' ? `"format":"${type.split('/')[1]}"` : type;
-        assert.ok(text.includes(shown) && text.includes(data), text);
-        assert.ok(!text.includes(wrong) && !text.includes('\\n'), text);
-      };
-      for (const [type, data] of Object.entries(bytes))
-        check(type, data, type === 'image/png' ? 'image/jpeg' : 'image/png', false);
-      check('application/pdf', pdf, 'application/octet-stream', true);
-    });
-  }
-
-  test(`${client}: media of the right type keep their bytes`, () => {
-    for (const [type, data, isFile] of [
-      ['image/png', png, false],
-      ['image/heic', 'AAAAGGZ0eXBoZWlj', false],
-      ['application/pdf', pdf, true],
-      ['text/plain', pdf, true],
-      // The hold for an image would not cover it.
-      ['application/octet-stream', pdf, false],
-    ] as const) {
-      const body = media[client](type, data, isFile);
-      // Gemini tells images from documents by their type alone.
-      if (client === 'gemini' && type === 'application/octet-stream') continue;
-      const field =
-        client === 'gemini' ? 'contents' : client === 'responses' ? 'input' : 'messages';
-      // Later Gemini models want signatures.
-      const written = sent(straight(client), body, { model: 'gemini-2.5-flash' }).body;
-      assert.equal(JSON.stringify(written[field]), JSON.stringify(body[field]));
-    }
-  });
-}
 
 test('DeepSeek and Kimi get reasoning with every answer of Chat', () => {
   const messages = [
@@ -638,16 +303,6 @@ test('Mistral and Kimi get no empty answers, but the beginning of one', () => {
   assert.equal(chatMessages(messages, { model: 'glm-5.3' }).length, 3);
 });
 
-test('a tool of Google’s own at the Chat address is left out and listed', () => {
-  const tools = [{ googleSearch: {} }, { type: 'function', function: { name: 'f' } }];
-  for (const upstream of ['chat', 'messages'] as const) {
-    const { body } = sent({ client: 'chat', upstream }, { messages: [user], tools });
-    assert.equal((body.tools as unknown[]).length, 1);
-  }
-  const alone = sent(straight('chat'), { messages: [user], tools: tools.slice(0, 1) });
-  assert.deepEqual([alone.body.tools, alone.ignored], [undefined, ['tools[0]']]);
-});
-
 test('results of Gemini’s clients are read under each role that its SDKs write', () => {
   const turn = (role: string, part: object) => ({ role, parts: [part] });
   for (const role of ['user', 'function', 'tool']) {
@@ -694,20 +349,6 @@ test('a verbosity is left out for OpenAI’s models that know none, on both stra
     }
 });
 
-test('parallel calls are neither asked for nor forbidden in Chat where OpenAI’s model calls one by one', () => {
-  const fields = { ...tools.chat({ type: 'object' }), parallel_tool_calls: true };
-  for (const [client, body] of [
-    ['chat', fields],
-    ['responses', { ...tools.responses({ type: 'object' }), parallel_tool_calls: true }],
-  ] as const)
-    for (const model of ['o4-mini', 'gpt-4.1']) {
-      const written = sent({ client, upstream: 'chat' }, body, { model, isOpenAi: true });
-      const isTaken = model === 'gpt-4.1';
-      assert.equal(written.body.parallel_tool_calls, isTaken ? true : undefined, client);
-      assert.deepEqual(written.ignored, isTaken ? [] : ['parallel_tool_calls']);
-    }
-});
-
 test('Mistral gets roles only in an order that it takes', () => {
   const system = { role: 'system', content: 'Be brief.' };
   const marked = { role: 'user', content: '<system>\nBe brief.\n</system>' };
@@ -722,126 +363,6 @@ test('Mistral gets roles only in an order that it takes', () => {
     user,
   ]);
   assert.deepEqual(chatMessages(messages), messages);
-});
-
-/** A function's schema as a client of each format sends it. */
-type Tools = Record<ClientFormatName, (schema: object | null | undefined) => JsonObject>;
-const tools: Tools = {
-  gemini: (schema): JsonObject => asGemini(tools.messages(schema)),
-  chat: (schema) => ({
-    messages: [user],
-    tools: [{ type: 'function', function: { name: 't', parameters: schema } }],
-  }),
-  responses: (schema) => ({
-    input: [user],
-    tools: [{ type: 'function', name: 't', parameters: schema }],
-  }),
-  messages: (schema) => ({ messages: [user], tools: [{ name: 't', input_schema: schema }] }),
-};
-
-const careless = {
-  type: 'object',
-  properties: {
-    a: { type: 'string', description: null, default: null },
-    list: { type: 'array', items: { type: 'object', required: null } },
-    any: null,
-  },
-  required: null,
-  additionalProperties: null,
-};
-const mended = {
-  type: 'object',
-  properties: {
-    a: { type: 'string', default: null },
-    list: { type: 'array', items: { type: 'object' } },
-    any: {},
-  },
-};
-
-for (const client of clients) {
-  for (const upstream of upstreams) {
-    test(`${client} on ${upstream}: keywords of a schema that are null are left out`, () => {
-      const { body } = sent({ client, upstream }, tools[client](careless), {
-        isOpenAi: upstream === 'responses',
-      });
-      const text = JSON.stringify(body.tools ?? body['toolConfig']);
-      assert.ok(text.includes(JSON.stringify(mended)), text);
-    });
-  }
-}
-
-test('the schema of structured output has no keywords that are null, on every path', () => {
-  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: null };
-  const formats: Record<ClientFormatName, object> = {
-    chat: {
-      messages: [user],
-      response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
-    },
-    responses: { input: [user], text: { format: { type: 'json_schema', name: 'n', schema } } },
-    messages: { messages: [user], output_config: { format: { type: 'json_schema', schema } } },
-    gemini: asGemini({ messages: [user], output_config: { format: { schema } } }),
-  };
-  for (const client of clients) {
-    for (const upstream of upstreams) {
-      const { body } = sent({ client, upstream }, formats[client]);
-      assert.ok(!JSON.stringify(body).includes('"required"'), `${client} on ${upstream}`);
-    }
-  }
-});
-
-test('Chat and Responses hosts get parameters for every function, and items for every array', () => {
-  const bare = { type: 'array' };
-  const schema = {
-    type: 'object',
-    properties: { tags: bare, o: { type: 'object', properties: { deep: bare } } },
-  };
-  const filled = { type: 'array', items: {} };
-  const whole = {
-    type: 'object',
-    properties: { tags: filled, o: { type: 'object', properties: { deep: filled } } },
-  };
-  for (const client of ['chat', 'responses', 'messages'] as const) {
-    for (const upstream of ['chat', 'responses'] as const) {
-      for (const changes of [{}, openAi]) {
-        const { body } = sent({ client, upstream }, tools[client](schema), changes);
-        assert.ok(JSON.stringify(body.tools).includes(JSON.stringify(whole)));
-        if (client === 'messages') continue;
-        for (const missing of [undefined, null]) {
-          const nothing = sent({ client, upstream }, tools[client](missing), changes).body;
-          const text = JSON.stringify(nothing.tools);
-          assert.ok(text.includes('"parameters":{"type":"object","properties":{}}'), text);
-        }
-      }
-    }
-  }
-});
-
-test('a schema without faults keeps its bytes', () => {
-  const schema = {
-    type: 'object',
-    allOf: undefined,
-    properties: {
-      a: { allOf: [{ $ref: '#/$defs/b' }], description: 'x', default: null },
-      c: { enum: ['x', null], const: null },
-    },
-    $defs: { b: { type: ['array', 'null'], items: { type: 'string' } } },
-    required: [],
-  };
-  for (const client of clients) {
-    const body = tools[client](JSON.parse(JSON.stringify(schema)) as object);
-    const { body: written, ignored } = sent(straight(client), body, {
-      isOpenAi: client !== 'messages',
-    });
-    assert.equal(JSON.stringify(written.tools), JSON.stringify(body.tools));
-    assert.deepEqual(ignored, []);
-  }
-});
-
-test('a schema fits Kimi on the straight path, and what moves into the description is listed', () => {
-  const parameters = { type: 'object', properties: { a: { enum: [1, 'x'] } } };
-  const { body, ignored } = sent(straight('chat'), tools.chat(parameters), { model: 'kimi-k3' });
-  assert.ok(!JSON.stringify(body.tools).includes('"enum"'));
-  assert.deepEqual(ignored, ['tools.enum']);
 });
 
 const mark = { cache_control: { type: 'ephemeral' } };
@@ -971,115 +492,6 @@ for (const [client, answers, text] of joined) {
   });
 }
 
-test('a late result in a Responses history is put behind its call', () => {
-  const call = (id: string) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
-  const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: id });
-  const said = { role: 'assistant', content: [{ type: 'output_text', text: 'Hm.' }] };
-  const input = [user, call('a'), call('b'), output('a'), said, output('b'), user];
-  const chat = sent({ client: 'responses', upstream: 'chat' }, { input }).body;
-  assert.deepEqual(chat.messages, [
-    user,
-    called('a', 'b'),
-    answered('a', 'a'),
-    answered('b', 'b'),
-    { role: 'assistant', content: 'Hm.' },
-    user,
-  ]);
-  // OpenAI takes it where it is.
-  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
-});
-
-const interrupted = '[No result: the call was interrupted.]';
-const lost = '[Output of the tool call gone, which is not in this conversation]';
-
-test('a call without result gets one that says so, and a result without its call is text of the user', () => {
-  assert.deepEqual(chatMessages([user, called('a', 'b'), answered('b'), answered('gone'), user]), [
-    user,
-    called('a', 'b'),
-    answered('b'),
-    answered('a', interrupted),
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: lost },
-        { type: 'text', text: 'r' },
-      ],
-    },
-    user,
-  ]);
-  const custom = { type: 'custom_tool_call', call_id: 'a', name: 'f', input: 'x' };
-  const orphan = { type: 'function_call_output', call_id: 'gone', output: 'r' };
-  assert.deepEqual(
-    sent(straight('responses'), { input: [user, custom, orphan] }, openAi).body.input,
-    [
-      user,
-      custom,
-      {
-        type: 'custom_tool_call_output',
-        call_id: 'a',
-        output: [{ type: 'input_text', text: interrupted }],
-      },
-      {
-        role: 'user',
-        content: [
-          { type: 'input_text', text: lost },
-          { type: 'input_text', text: 'r' },
-        ],
-      },
-    ],
-  );
-  const messages = [
-    user,
-    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }] },
-    { role: 'user', content: [{ type: 'text', text: 'go on' }] },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'gone', content: 'r' }] },
-  ];
-  assert.deepEqual(sent(straight('messages'), { messages }).body.messages, [
-    { role: 'user', content: [{ type: 'text', text: 'x' }] },
-    messages[1],
-    {
-      role: 'user',
-      content: [
-        { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: interrupted }] },
-        { type: 'text', text: 'go on' },
-        { type: 'text', text: lost },
-        { type: 'text', text: 'r' },
-      ],
-    },
-  ]);
-});
-
-test('a call that runs on beside the conversation stays without a result, for OpenAI', () => {
-  const running = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}', async: true };
-  const custom = { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'x', async: true };
-  const input = [user, running, custom, user];
-  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, input);
-  const elsewhere = sent(straight('responses'), { input }).body.input as JsonObject[];
-  assert.deepEqual(
-    elsewhere.map(({ call_id: id = null }) => id),
-    [null, 'a', 'a', 'b', 'b', null],
-  );
-});
-
-// github.com/openai/codex/issues/42088 (read 2026-11-30)
-test('a result that names its tool and no call is kept for OpenAI, and text of the user elsewhere', () => {
-  const own = { type: 'function_call_output', name: 'clock', output: 'noon' };
-  const call = { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' };
-  const result = { type: 'function_call_output', call_id: 'a', output: 'r' };
-  const input = [user, call, result, { ...own, call_id: null }];
-  const openAiInput = [user, call, result, own];
-  assert.deepEqual(sent(straight('responses'), { input }, openAi).body.input, openAiInput);
-  const words = (type: string) => [
-    { type, text: '[Output of the tool clock]' },
-    { type, text: 'noon' },
-  ];
-  const told = { role: 'user', content: words('input_text') };
-  const elsewhere = sent(straight('responses'), { input }).body.input;
-  assert.deepEqual(elsewhere, [user, call, result, told]);
-  const chat = sent({ client: 'responses', upstream: 'chat' }, { input }).body.messages;
-  assert.deepEqual((chat as JsonObject[]).at(-1), { role: 'user', content: words('text') });
-});
-
 test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {
   const said = { type: 'text', text: 'Hi' };
   const use = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} });
@@ -1136,104 +548,4 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
   const text = { type: 'text', text: 'x' };
   assert.deepEqual(body.messages, [{ role: 'user', content: [text, text] }]);
   assert.deepEqual([...ignored], ['thinking']);
-});
-
-test('an id of an item that is repeated or too long is left out, for OpenAI', () => {
-  const said = (id: string) => ({
-    type: 'message',
-    role: 'assistant',
-    id,
-    content: [{ type: 'output_text', text: 'Hm.' }],
-  });
-  const thoughtAs = (id: string) => ({
-    type: 'reasoning',
-    id,
-    summary: [],
-    encrypted_content: 'gAAA',
-  });
-  const items = [said('msg_4'), thoughtAs('rs_1'), said('msg_4'), thoughtAs('rs_1')];
-  const long = said(`msg_${'x'.repeat(70)}`);
-  const { input } = sent(straight('responses'), { input: [user, ...items, long] }, openAi).body;
-  assert.deepEqual(
-    (input as JsonObject[]).map(({ id = null }) => id),
-    [null, 'msg_4', 'rs_1', null, null, null],
-  );
-});
-
-test('a call without arguments has none, and a result without words is empty', () => {
-  for (const none of [{}, { arguments: null }]) {
-    const call = { ...chatCall('a'), function: { name: 'f', ...none } };
-    const result = {
-      role: 'tool',
-      tool_call_id: 'a',
-      ...('arguments' in none && { content: null }),
-    };
-    for (const changes of [{}, openAi])
-      assert.deepEqual(
-        chatMessages([user, { ...called('a'), tool_calls: [call] }, result], changes),
-        [user, called('a'), answered('a', '')],
-      );
-    const legacy = { role: 'assistant', content: null, function_call: { name: 'f', ...none } };
-    const said = { role: 'function', name: 'f', ...('arguments' in none && { content: null }) };
-    assert.deepEqual(chatMessages([user, legacy, said], openAi), [
-      user,
-      { ...legacy, function_call: { name: 'f', arguments: '{}' } },
-      { ...said, content: null },
-    ]);
-  }
-  const call = { type: 'function_call', call_id: 'a', name: 'f' };
-  const output = { type: 'function_call_output', call_id: 'a' };
-  const custom = { type: 'custom_tool_call', call_id: 'b', name: 'g', input: 'x' };
-  const written = { type: 'custom_tool_call_output', call_id: 'b', output: null };
-  const { input } = sent(
-    straight('responses'),
-    { input: [user, call, output, custom, written] },
-    openAi,
-  ).body;
-  assert.deepEqual(input, [
-    user,
-    { ...call, arguments: '{}' },
-    { ...output, output: '' },
-    custom,
-    { ...written, output: '' },
-  ]);
-});
-
-test('two results for one call become one', () => {
-  assert.deepEqual(chatMessages([user, called('a'), answered('a', '1'), answered('a', '2')]), [
-    user,
-    called('a'),
-    answered('a', '1\n2'),
-  ]);
-  const result = (content: string, fields: object = {}) => ({
-    type: 'tool_result',
-    tool_use_id: 'a',
-    content,
-    ...fields,
-  });
-  const call = {
-    role: 'assistant',
-    content: [{ type: 'tool_use', id: 'a', name: 'f', input: {} }],
-  };
-  const twice = { role: 'user', content: [result('1'), result('2', { is_error: true })] };
-  const { body } = sent(straight('messages'), { messages: [call, twice] });
-  assert.deepEqual((body.messages as JsonObject[])[1]!.content, [
-    {
-      ...result('', { is_error: true }),
-      content: [
-        { type: 'text', text: '1' },
-        { type: 'text', text: '2' },
-      ],
-    },
-  ]);
-});
-
-test('a result whose call is only in a previous response is refused, because nothing is kept', () => {
-  const input = [{ type: 'function_call_output', call_id: 'a', output: 'r' }];
-  for (const upstream of upstreams) {
-    assert.throws(
-      () => sent({ client: 'responses', upstream }, { input, previous_response_id: 'resp_1' }),
-      (error) => error instanceof ApiError && error.param === 'input[0].call_id',
-    );
-  }
 });
