@@ -1,12 +1,12 @@
 // A form on disk is read as it was sent, wherever its parts lie, and a hostile one is refused.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../canonical/errors.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -14,6 +14,7 @@ import { roomsByMode } from './body-room.ts';
 import { readUploadForm, spoolTo } from './upload-form.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'upload-form-'));
+after(() => rm(folder, { recursive: true }));
 const spool = spoolTo(folder, roomsByMode(10_000_000, systemClock));
 
 /** Reads a form that arrives in pieces of this size. */
