@@ -50,7 +50,8 @@ const packageFolder = dirname(dirname(packageFile));
 const picturesFolder =
   process.env.TOLLGATE_SCREENSHOTS ?? join(tmpdir(), `tollgate-failures-${userInfo().username}`);
 
-export const phone = { width: 390, height: 844 };
+/** As narrow as a page must fit: https://www.w3.org/WAI/WCAG22/Understanding/reflow */
+export const phone = { width: 320, height: 844 };
 const tablet = { width: 820, height: 1180 };
 const desk = { width: 1280, height: 800 };
 
@@ -232,9 +233,9 @@ export async function checkLooks(page: Page, picture: string): Promise<void> {
   }
 }
 
-/** The texts of buttons that have no room for them. */
-const cutButtons = `[...document.querySelectorAll('.mantine-Button-label')]
-  .filter((label) => label.scrollWidth > label.clientWidth + 1)
+/** The texts of buttons, and of fields that open a menu, that have no room for them. */
+const cutButtons = `[...document.querySelectorAll('.mantine-Button-label, button.mantine-Input-input')]
+  .filter((label) => label.scrollWidth > label.clientWidth + 1 || label.scrollHeight > label.clientHeight + 1)
   .map((label) => label.textContent)`;
 
 /** Follows the dashboard's client-side navigation to another page, without a full load. */

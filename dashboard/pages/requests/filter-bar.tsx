@@ -9,6 +9,7 @@ import {
   Popover,
   Select,
   Stack,
+  Text,
   TextInput,
 } from '@mantine/core';
 import { DatePickerInput } from '@mantine/dates';
@@ -152,7 +153,9 @@ function Bounds({ filters, setFilters }: Props) {
           rightSectionPointerEvents="none"
           className={classes.field}
         >
-          <Input.Placeholder>Cost, duration</Input.Placeholder>
+          <Text component={Input.Placeholder} inherit truncate display="block">
+            Cost, duration
+          </Text>
         </InputBase>
       </Popover.Target>
       <Popover.Dropdown aria-label="Cost and duration">
