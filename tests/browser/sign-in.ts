@@ -151,6 +151,14 @@ test('a program gets a key only by a click, after a look at what asks', async ()
     await page.goto('/device');
     await fillIn(page, { Code: unwanted.user_code.toLowerCase() });
     await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText(`asks for a key, with the code ${unwanted.user_code}.`).waitFor();
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    await page.getByText('Your session has ended').waitFor();
+    await page.context().addCookies(cookies);
+    await page.goto(new URL(page.url()).searchParams.get('next')!);
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Refuse' }).click();
     await heading(page, 'Refused').waitFor();
     assert.equal((await poll(unwanted.device_code))['error'], 'access_denied');

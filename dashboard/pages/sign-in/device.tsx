@@ -6,8 +6,9 @@ import { useForm } from '@mantine/form';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { chooseAccount } from '../../api/choose-account.ts';
-import { api, type Output } from '../../api/client.ts';
+import type { Output } from '../../api/client.ts';
 import { useSession, type SessionInfo } from '../../api/session.ts';
+import { useChange } from '../../api/use-api.ts';
 import { ErrorNotice } from '../../parts/error-notice.tsx';
 import { checkName } from '../../parts/field-checks.ts';
 import { ButtonLink } from '../../parts/link.tsx';
@@ -17,7 +18,7 @@ import { SubmitForm } from '../../parts/submit-form.tsx';
 import { useFormSubmit } from '../../parts/use-form-submit.ts';
 import { Card } from './card.tsx';
 
-type Waiting = Output<'POST /device-logins/find'> & { readonly code: string };
+type Waiting = Output<'POST /device-logins/find'>;
 
 const title = 'Sign a program in';
 
@@ -45,10 +46,14 @@ export function Page() {
 }
 
 function EnterCode({ onFound }: { readonly onFound: (waiting: Waiting) => void }) {
-  const [sent] = useUrlState((search) => search.user_code ?? '');
+  const [sent, setSent] = useUrlState((search) => search.user_code ?? '');
+  const { mutateAsync } = useChange('POST /device-logins/find');
   const form = useForm({ mode: 'uncontrolled', initialValues: { code: sent } });
   const find = async ({ code }: { readonly code: string }) => {
-    onFound({ ...(await api('POST /device-logins/find', { body: { user_code: code } })), code });
+    const waiting = await mutateAsync({ body: { user_code: code } });
+    // So that it needs not be typed again after a sign-in.
+    setSent({ user_code: waiting.user_code });
+    onFound(waiting);
   };
   const sending = useFormSubmit(form, find, { user_code: 'code' });
   return (
@@ -76,7 +81,9 @@ type DecideProps = {
 };
 
 function Decide({ waiting, onDecided }: DecideProps) {
-  const { program, address, code, is_same_address: isSame } = waiting;
+  const { program, address, user_code, is_same_address: isSame } = waiting;
+  const giveKey = useChange('POST /accounts/:account/device-logins');
+  const refuse = useChange('POST /device-logins/deny');
   const accounts = accountsOf(useSession());
   const [asked] = useUrlState((search) => search.account);
   const chosen = chooseAccount(accounts, asked) ?? accounts[0];
@@ -92,17 +99,20 @@ function Decide({ waiting, onDecided }: DecideProps) {
     readonly name: string;
     readonly account: string;
   }) => {
-    const body = { user_code: code, name: name.trim() };
-    await api('POST /accounts/:account/device-logins', { params: { account }, body });
+    const body = { user_code, name: name.trim() };
+    await giveKey.mutateAsync({ params: { account }, body });
     onDecided('confirmed');
   };
   const { onSubmit, error, isSubmitting } = useFormSubmit(form, confirm, { name: 'name' });
   const deny = async () => {
-    await api('POST /device-logins/deny', { body: { user_code: code } });
+    await refuse.mutateAsync({ body: { user_code } });
     onDecided('denied');
   };
   return (
-    <Card title={title} text={`${program} at ${address} asks for a key, with the code ${code}.`}>
+    <Card
+      title={title}
+      text={`${program} at ${address} asks for a key, with the code ${user_code}.`}
+    >
       <form onSubmit={onSubmit} noValidate>
         <Stack>
           <Alert

@@ -45,7 +45,7 @@ export async function beginDeviceLogin(
   nowMs: number,
 ): Promise<DeviceCodes | null> {
   const signs = Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]!).join('');
-  const codes = { deviceCode: newToken(), userCode: `${signs.slice(0, 4)}-${signs.slice(4)}` };
+  const codes = { deviceCode: newToken(), userCode: writtenCode(signs) };
   await transient.deleteFrom('device_logins').where('expires_at_ms', '<=', nowMs).execute();
   await makeRoom(transient);
   const { numInsertedOrUpdatedRows: inserted } = await transient
@@ -179,8 +179,17 @@ export async function endDeviceLogins(write: Db, userId: string): Promise<void> 
 
 /** Small letters, and signs between the letters, do not matter. */
 export function userDigest(secret: Secret, userCode: string): string {
-  const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
   return createHmac('sha256', deriveKey(secret, 'device codes'))
-    .update(letters)
+    .update(lettersOf(userCode))
     .digest('base64url');
+}
+
+/** Returns a code as its program shows it: `WDJB-MJHT`. */
+export function writtenCode(userCode: string): string {
+  const letters = lettersOf(userCode);
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+function lettersOf(userCode: string): string {
+  return userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
 }

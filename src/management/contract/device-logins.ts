@@ -14,6 +14,7 @@ export const deviceLoginsEndpoints = {
     note: '404 when no program waits with this code. A few tries are free, then they must wait.',
     body: code,
     output: closed({
+      user_code: Type.String({ description: 'As the program shows it, to be compared.' }),
       program: Type.String({ description: 'As it calls itself.' }),
       address: Type.String({ description: 'Where it asks from.' }),
       is_same_address: Type.Boolean(),

@@ -9,6 +9,7 @@ import {
   decideDeviceLogin,
   type DeviceLogins,
   findDeviceLogin,
+  writtenCode,
   readDeviceLogin,
   useDeviceLogin,
   userDigest,
@@ -75,6 +76,7 @@ export const deviceLoginsHandlers: Handlers<typeof deviceLoginsEndpoints> = {
     const login = await findDeviceLogin(database.read, secrets[0], body.user_code, nowMs);
     if (!login) throw nobodyWaits();
     return {
+      user_code: writtenCode(body.user_code),
       program: login.program,
       address: login.address,
       is_same_address: clientGroupOf(login.address) === clientGroupOf(request.ip),
