@@ -74,7 +74,9 @@ test('a password alone does not sign in; each code signs in once', async () => {
   assert.equal(await isSignedIn(client), true);
 
   const replay = await challenged(email);
-  assert.equal((await replay.post('/auth/second-factor', { code })).status, 401);
+  const refused = await replay.post('/auth/second-factor', { code });
+  assert.equal(refused.status, 401);
+  assert.match(refused.error.message, /code was used before/);
   assert.equal(await isSignedIn(replay), false);
 });
 

@@ -417,6 +417,6 @@ function signInFirst(): ApiError {
 function startAgain(): ApiError {
   return new ApiError(
     'sign_in_failed',
-    'The sign-in took too long or had too many attempts. Start again with your password.',
+    'The sign-in took too long, had too many attempts, or its code was used before. Start again with your password, and the next code.',
   );
 }
