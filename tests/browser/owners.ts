@@ -64,9 +64,10 @@ test('an owner cancels a batch', async () => {
   await withPage({ baseUrl: gateway.url, cookie: owner.cookie }, async (page) => {
     await page.goto('/batches');
     await page.getByText('Running', { exact: true }).waitFor();
+    await page.getByText(/^expires in/).waitFor();
     await checkAccessibility(page);
-    await page.getByRole('button', { name: `Cancel ${batch}` }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the batch' }).click();
+    await page.getByRole('button', { name: `End ${batch}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End the batch' }).click();
     await page.getByText(/^Cancell(ing|ed)$/).waitFor();
   });
 });

@@ -92,7 +92,7 @@ const columns: readonly Column<Batch>[] = [
       <>
         <Badge color={states[status].color}>{states[status].label}</Badge>
         <Text size="xs" c="dimmed">
-          {ended === null ? 'until ' : ''}
+          {ended === null ? 'expires ' : ''}
           <TimeAgo inherit at={ended ?? expires} />
         </Text>
       </>
@@ -151,9 +151,10 @@ function CancelButton({ batch: { id } }: { readonly batch: Batch }) {
   });
   const ask = () =>
     confirm({
-      title: 'Cancel the batch?',
+      // "Cancel" is the dialog's other button.
+      title: 'End the batch?',
       text: 'No further line begins. Lines that were answered, or that a provider has run by then, are paid.',
-      action: 'Cancel the batch',
+      action: 'End the batch',
       danger: true,
       run: async () => {
         await cancel.mutateAsync({ params: { batch: id } });
@@ -161,8 +162,8 @@ function CancelButton({ batch: { id } }: { readonly batch: Batch }) {
       },
     });
   return (
-    <Button variant="default" size="xs" aria-label={`Cancel ${id}`} onClick={ask}>
-      Cancel…
+    <Button variant="default" size="xs" aria-label={`End ${id}`} onClick={ask}>
+      End…
     </Button>
   );
 }
