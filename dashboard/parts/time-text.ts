@@ -29,16 +29,12 @@ export function dateTimeText(
   at: Date,
   { utc = false, withYear = true }: { readonly utc?: boolean; readonly withYear?: boolean } = {},
 ): string {
-  const date = withYear
-    ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const)
-    : ({
-        day: 'numeric',
-        month: 'short',
-        hour: 'numeric',
-        minute: '2-digit',
-        second: '2-digit',
-      } as const);
-  return at.toLocaleString(undefined, { ...date, timeZone: utc ? 'UTC' : undefined });
+  const timeZone = utc ? 'UTC' : undefined;
+  const day = withYear
+    ? ({ dateStyle: 'medium' } as const)
+    : ({ day: 'numeric', month: 'short' } as const);
+  const time = at.toLocaleTimeString(undefined, { timeStyle: 'medium', timeZone });
+  return `${at.toLocaleDateString(undefined, { ...day, timeZone })}, ${time}`;
 }
 
 /** `22 Nov 2026`: the UTC day of `2026-11-22` or of a full ISO time. */

@@ -61,6 +61,10 @@ test('requests are listed page by page and filtered by days', async () => {
   await visit('/requests?mode=test', async (page) => {
     await page.getByText('Web search').first().waitFor();
     await untilThereAre(rowsOf(page), 50);
+    await rowsOf(page)
+      .first()
+      .getByText(/^\d+ \w+, \d\d:\d\d:\d\d$/)
+      .waitFor();
     await checkLooks(page, 'requests');
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('button', { name: 'Load more' }).waitFor({ state: 'detached' });
