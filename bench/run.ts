@@ -3,9 +3,9 @@
 // and replays; `--instructions`: instructions of a request, on a busy machine too; `--threads`: what
 // HTTP threads cost; `--open-streams`: memory of many silent streams; `--slow-readers`: memory of
 // streams that nobody reads fast enough; `--ledger`: the ledger alone; `--history`: reads on a long
-// history; `--growth`: a month of whole books; `--affinity`: prompt caches of three routes; `--telemetry`: the export of spans; `--beside
-// <checkout>`: another version in the same run; `--stores`: SQLite and PostgreSQL. README.md
-// explains the results.
+// history; `--growth`: a month of whole books; `--affinity`: prompt caches of three routes;
+// `--telemetry`: the export of spans; `--beside <checkout>`: another version in the same run;
+// `--stores`: SQLite and PostgreSQL. README.md explains the results.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 // Prepares a clone: installs the locked packages, links a recent Node, and builds the server,
-// its dashboard and its documentation. Plain JavaScript for Node 20 and later, because it runs before the pinned Node is
-// installed.
+// its dashboard and its documentation. Plain JavaScript for Node 20 and later, because it runs
+// before the pinned Node is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -24,7 +24,8 @@ const groups = {
   mutations: [test(['tests/volume/mutations.test.ts'], partEnv)],
   // `worst-bodies` leaves out the bodies that `npm test` has sent.
   fuzz: [test([...filesAtFullVolume.fuzz, 'tests/integration/worst-bodies.test.ts'], partEnv)],
-  // `guides`, `agents`, `reference` and `chart` need Python, and install its packages; `guides` and `chart` also Go.
+  // `guides`, `agents`, `reference` and `chart` need Python, and install its packages; `guides` and
+  // `chart` also Go.
   guides: [test(['tests/volume/guides/*.test.ts'])],
   agents: [test(['tests/volume/agents/*.test.ts'])],
   // Needs Debian's package. The second run has other files' databases behind PgBouncer.

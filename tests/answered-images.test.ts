@@ -1,5 +1,5 @@
-// Images in answers, Gemini's and those of Chat and Responses hosts: they reach Chat and Responses clients, and a
-// Messages client is told. Our own count takes them as images, not as text.
+// Images in answers, Gemini's and those of Chat and Responses hosts: they reach Chat and Responses
+// clients, and a Messages client is told. Our own count takes them as images, not as text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OutputMeter } from '../src/canonical/output-bytes.ts';

@@ -9,8 +9,9 @@ export type Tab = { readonly name: string; readonly title: string };
 let tabsCount = 0;
 
 /**
- * Returns a list of tabs, each with a panel, or all with one. Calls `show` with the place of the chosen language, now and after every
- * change. A choice among languages that these tabs lack changes nothing here.
+ * Returns a list of tabs, each with a panel, or all with one. Calls `show` with the place of the
+ * chosen language, now and after every change. A choice among languages that these tabs lack
+ * changes nothing here.
  */
 export function createTabs(
   tabs: readonly Tab[],

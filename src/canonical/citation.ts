@@ -13,7 +13,10 @@ export type UrlCitation = {
   readonly citedText: string | null;
   /** Where in the block's own text; null: all of it, or nobody knows. */
   readonly span: TextSpan | null;
-  /** Anthropic's opaque reference into its search results, without which it does not take the citation back. */
+  /**
+   * Anthropic's opaque reference into its search results, without which it does not take the
+   * citation back.
+   */
   readonly reference: string | null;
 };
 

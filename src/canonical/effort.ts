@@ -31,8 +31,9 @@ export function wantedEffort({ effort, budgetTokens }: Reasoning): Effort | null
 const rising: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /**
- * The level that a model gets for one that it does not know: the next lower of those it knows, since more would cost more than was asked
- * for, but never `none`, which is not thinking at all; else its lowest. `known` is in rising order and not empty.
+ * The level that a model gets for one that it does not know: the next lower of those it knows,
+ * since more would cost more than was asked for, but never `none`, which is not thinking at all;
+ * else its lowest. `known` is in rising order and not empty.
  */
 export function nearestEffort(effort: Effort, known: readonly Effort[]): Effort {
   const lower = known.filter(

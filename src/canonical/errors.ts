@@ -255,7 +255,10 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Thrown anywhere while a request is handled; the server writes it in the endpoint's format. `message` is for the client. */
+/**
+ * Thrown anywhere while a request is handled; the server writes it in the endpoint's format.
+ * `message` is for the client.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -313,7 +316,10 @@ export function noSuch(thing: string): ApiError {
   return new ApiError('not_found', `There is no such ${thing}. Look it up in the list.`);
 }
 
-/** A 400 that names the field and says what to do. Both texts may quote megabytes of the request, so they are cut short. */
+/**
+ * A 400 that names the field and says what to do. Both texts may quote megabytes of the request, so
+ * they are cut short.
+ */
 export function invalidRequest(
   param: string | null,
   message: string,

@@ -46,7 +46,10 @@ export type UpstreamFailure = {
   readonly vendor?: VendorError;
   /** The model has written an answer that cannot be passed on. It is billed, and another would be too. */
   readonly isBilled?: boolean;
-  /** The model's own output caused the failure. A prompt can cause that on purpose, so the loss counts against the account's loss budget. */
+  /**
+   * The model's own output caused the failure. A prompt can cause that on purpose, so the loss
+   * counts against the account's loss budget.
+   */
   readonly isCausedByAccount?: boolean;
   /** As that of `Stop`. */
   readonly brokeOff?: string | undefined;

@@ -20,8 +20,8 @@ export function makeFailure(
 }
 
 /**
- * Returns a 403 that is about one request, not about the credential. As a refused credential it would take the
- * route out of use for all, so it becomes a proxy's error, 502.
+ * Returns a 403 that is about one request, not about the credential. As a refused credential it
+ * would take the route out of use for all, so it becomes a proxy's error, 502.
  */
 export function refusedOne(failure: UpstreamFailure): UpstreamFailure {
   return failure.status === 403 ? { ...failure, status: 502, isCausedByAccount: true } : failure;

@@ -19,7 +19,10 @@ export class OutputMeter {
     return this.bytesWithUnseen(0);
   }
 
-  /** As `bytes`, with reasoning that was not shown. Sealed reasoning holds the unseen part already, so the larger one counts. */
+  /**
+   * As `bytes`, with reasoning that was not shown. Sealed reasoning holds the unseen part already,
+   * so the larger one counts.
+   */
   bytesWithUnseen(unseenBytes: number): number {
     return this.#written + Math.max(this.#shownReasoning + unseenBytes, this.#sealedReasoning);
   }

@@ -12,6 +12,9 @@ export type Stop = {
   readonly sequence: string | null;
   /** Why earlier reasoning was withheld from it. */
   readonly withheld?: string;
-  /** The upstream's word for why the model broke off, such as `MALFORMED_FUNCTION_CALL`. Left out: it did not. */
+  /**
+   * The upstream's word for why the model broke off, such as `MALFORMED_FUNCTION_CALL`. Left out:
+   * it did not.
+   */
   readonly brokeOff?: string;
 };

@@ -20,7 +20,10 @@ export function printOutput({ json }: JsonOption, [value, forPeople]: Output): v
   console.log(json ? JSON.stringify(value) : withoutControls(forPeople));
 }
 
-/** Returns the output of a failed command with `--json`: `{"error":{"message":"there is no account acc_1"}}`. */
+/**
+ * Returns the output of a failed command with `--json`:
+ * `{"error":{"message":"there is no account acc_1"}}`.
+ */
 export function failureJson(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return JSON.stringify({ error: { message: text.replace(/^error: /, '') } });

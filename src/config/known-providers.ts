@@ -235,7 +235,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     ...compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
     wishes: {
       completions: {},
-      // For some models, base64 is an empty list (github.com/plastic-labs/honcho/issues/932, read 2026-11-30).
+      // For some models, base64 is an empty list (github.com/plastic-labs/honcho/issues/932, read
+      // 2026-11-30).
       embeddings: { encodingField: null },
       // openrouter.ai/docs/client-sdks/typescript (read 2026-11-30)
       transcription: {

@@ -1,6 +1,6 @@
 // The database tables as TypeScript types, the same for both databases, derived from their
-// descriptions (tables.ts). Times are Unix milliseconds, money is whole microdollars, and flags are 0 or 1 because
-// SQLite has no boolean.
+// descriptions (tables.ts). Times are Unix milliseconds, money is whole microdollars, and flags are
+// 0 or 1 because SQLite has no boolean.
 import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { Micros } from '../lib/money.ts';
 import type { tables } from './tables.ts';

@@ -136,7 +136,10 @@ function isFlatError(body: JsonObject): boolean {
   return Object.values(body).every((value) => typeof value !== 'object' || value === null);
 }
 
-/** MiniMax's `{base_resp: {status_code, status_msg}}`, which all its answers have; null: it has not failed. */
+/**
+ * MiniMax's `{base_resp: {status_code, status_msg}}`, which all its answers have; null: it has not
+ * failed.
+ */
 function failedBase({ base_resp: base }: JsonObject): JsonObject | null {
   return isObject(base) && typeof base.status_code === 'number' && base.status_code !== 0
     ? base

@@ -18,7 +18,10 @@ function unreadableStream(message: string): UpstreamFailure {
   return makeFailure('unreadable', message.slice(0, 300));
 }
 
-/** The model's output is not a valid answer: for example, a call without a name. `brokeOff`: as that of `Stop`. */
+/**
+ * The model's output is not a valid answer: for example, a call without a name. `brokeOff`: as that
+ * of `Stop`.
+ */
 export function invalidOutput(message: string, brokeOff?: string): UpstreamFailure {
   return { ...unreadableStream(message), isBilled: true, isCausedByAccount: true, brokeOff };
 }

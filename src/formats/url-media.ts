@@ -108,7 +108,10 @@ function headOf(text: string): string {
   return hasDropped ? text.replaceAll(dropped, '').slice(0, headMax) : head;
 }
 
-/** Where the wire formats have a conversation, and what in it may hold parts. Arguments of tools are the client's own. */
+/**
+ * Where the wire formats have a conversation, and what in it may hold parts. Arguments of tools are
+ * the client's own.
+ */
 const conversations = ['messages', 'input', 'contents', 'system', 'systemInstruction'];
 const holders = ['content', 'output', 'images', 'parts', 'functionResponse', 'source'];
 

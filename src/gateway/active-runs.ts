@@ -33,7 +33,10 @@ export class ActiveRuns {
     };
   }
 
-  /** Opens a run. `held`: the mode of its hold. The end of a shutdown stops it; a held test can be stopped before. */
+  /**
+   * Opens a run. `held`: the mode of its hold. The end of a shutdown stops it; a held test can be
+   * stopped before.
+   */
   open(held: Mode | null = null): Run {
     const run = new Run(this.#clock, () => {
       leave();

@@ -22,7 +22,10 @@ import type { RateLimits } from './limits/rate-limits.ts';
 import type { Hosts } from './routing/routing.ts';
 
 export type Gateway = {
-  /** This and `hosts` follow the settings. A request uses a snapshot of the gateway, with both as they are. */
+  /**
+   * This and `hosts` follow the settings. A request uses a snapshot of the gateway, with both as
+   * they are.
+   */
   readonly config: Config;
   readonly books: Books & {
     readonly growths: HoldGrowths;

@@ -17,8 +17,9 @@ type Tagger = {
 
 /**
  * Returns the tags, each name once, or undefined when there are none. The header comes first, then
- * the end user (`tags.end_users`), then the entries of `metadata` or `labels` that have the form of a tag; more
- * than ten are left out. Throws ApiError `invalid_request` for a header of another form.
+ * the end user (`tags.end_users`), then the entries of `metadata` or `labels` that have the form of
+ * a tag; more than ten are left out. Throws ApiError `invalid_request` for a header of another
+ * form.
  */
 export function readTags(
   { headers, config }: Tagger,

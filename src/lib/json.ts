@@ -80,8 +80,9 @@ function placeOf(message: string): string {
 }
 
 /**
- * Writes JSON in which half of a character (an unpaired surrogate) is U+FFFD. Anthropic refuses a whole body for
- * one, and so every later turn, too (github.com/anthropics/claude-code/issues/68325, read 2026-11-30).
+ * Writes JSON in which half of a character (an unpaired surrogate) is U+FFFD. Anthropic refuses a
+ * whole body for one, and so every later turn, too (github.com/anthropics/claude-code/issues/68325,
+ * read 2026-11-30).
  */
 export function writeJson(value: unknown): string {
   const text = JSON.stringify(value);

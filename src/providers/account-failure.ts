@@ -47,9 +47,10 @@ const codes: Readonly<Record<string, number>> = {
  * Some say with 400, 412, 429 or 500 that the account is empty, as if it would pass. By the beginning of
  * the message: hosts quote the client's words further on, and one client must not take a route from all.
  * MiniMax: platform.minimax.io,
- * error code 1008. The others by reports, read 2026-11-30: xAI (github.com/continuedev/continue/issues/10373),
- * Zhipu (github.com/vercel/ai/issues/9290 and continuedev/continue/issues/11823), Google
- * (github.com/dyad-sh/dyad/issues/3626), Moonshot (github.com/continuedev/continue/issues/11443), Fireworks
+ * error code 1008. The others by reports, read 2026-11-30: xAI
+ * (github.com/continuedev/continue/issues/10373), Zhipu (github.com/vercel/ai/issues/9290 and
+ * continuedev/continue/issues/11823), Google (github.com/dyad-sh/dyad/issues/3626), Moonshot
+ * (github.com/continuedev/continue/issues/11443), Fireworks
  * (github.com/pollinations/pollinations/issues/12136), Novita
  * (github.com/experientiallabs/experiential/pull/993).
  */

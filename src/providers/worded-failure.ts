@@ -7,8 +7,8 @@ type ReadFailure = (failure: UpstreamFailure, body: unknown) => UpstreamFailure;
 
 /**
  * Returns the failure of a call in its provider's words. `readFailure`: the provider's own mapping of errors.
- * When OpenRouter fails after it has begun to answer, whenever MiniMax does, and in a response that failed, only
- * the body has the status of the error. By then OpenRouter has taken the credential.
+ * When OpenRouter fails after it has begun to answer, whenever MiniMax does, and in a response that
+ * failed, only the body has the status of the error. By then OpenRouter has taken the credential.
  */
 export function wordedFailure(
   { failure, body }: { readonly failure: UpstreamFailure; readonly body: unknown },

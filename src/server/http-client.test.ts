@@ -18,7 +18,10 @@ type OpenOptions = {
 };
 const large = 'x'.repeat(50_000_000);
 
-/** A server whose only path is answered by `answer`, and a connection that has sent a request and reads nothing yet. */
+/**
+ * A server whose only path is answered by `answer`, and a connection that has sent a request and
+ * reads nothing yet.
+ */
 async function open(
   t: TestContext,
   answer: (client: Client) => void,

@@ -1,5 +1,6 @@
-// Reads the queries of `GET /v1/usage` and `GET /v1/usage/prompt-cache`. An unknown or unreadable parameter is a 400 that names it:
-// ignoring a filter would show charges that were not asked for. No filter begins with `_`.
+// Reads the queries of `GET /v1/usage` and `GET /v1/usage/prompt-cache`. An unknown or unreadable
+// parameter is a 400 that names it: ignoring a filter would show charges that were not asked for.
+// No filter begins with `_`.
 import { invalidCursor, invalidRequest } from '../canonical/errors.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { cacheDaysMax, cacheGroups } from '../domain/ledger/reports/cache-report.ts';

@@ -94,7 +94,10 @@ export type ImagePrice = {
   /** The price of an input image, or of a megapixel of it, for each output image. */
   readonly input: PicosByTier;
   readonly inputPerMegapixel: boolean;
-  /** Token prices; null when the provider does not bill by tokens. If it does, the prices above apply only to answers without a token count. */
+  /**
+   * Token prices; null when the provider does not bill by tokens. If it does, the prices above
+   * apply only to answers without a token count.
+   */
   readonly tokens: ImageTokenPrices | null;
 };
 

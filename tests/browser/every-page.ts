@@ -1,6 +1,6 @@
-// Every page of the dashboard with content, in light, in dark, on a phone and on a tablet. A page fails when it
-// reports an error, calls another origin, is wider than the screen, or has a serious accessibility
-// fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
+// Every page of the dashboard with content, in light, in dark, on a phone and on a tablet. A page
+// fails when it reports an error, calls another origin, is wider than the screen, or has a serious
+// accessibility fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
 import { after, before, test } from 'node:test';
 import { checkLooks, goWithin, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';

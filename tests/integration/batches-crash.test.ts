@@ -3,7 +3,8 @@
 // gateway is killed and started again; on PostgreSQL another goes on meanwhile. A batch that is passed to
 // providers is killed at every step: each line runs there once, and their bill is what is charged.
 //
-// TOLLGATE_KILLS: how often, with 10,000 lines. The provider reports other input tokens for each line, and each answer names its charge.
+// TOLLGATE_KILLS: how often, with 10,000 lines. The provider reports other input tokens for each
+// line, and each answer names its charge.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';

@@ -107,7 +107,10 @@ type Cited = { readonly url: string; readonly marked: string | null };
 type Client = {
   readonly path: (model: string, stream: boolean) => string;
   readonly body: object;
-  /** A search near Paris that wants few pages; Messages cannot say how many. Left out: it has no words for either. */
+  /**
+   * A search near Paris that wants few pages; Messages cannot say how many. Left out: it has no
+   * words for either.
+   */
   readonly near?: object;
   readonly fewPages: boolean;
   readonly answerOf: (reply: Reply, stream: boolean) => Promise<Json>;

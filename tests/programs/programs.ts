@@ -1,6 +1,6 @@
 // Runs real clients, offline, against the started gateway: Claude Code, Codex, opencode, Qwen Code,
-// Gemini CLI and aider finish a task each; what is special about Codex and Claude Code follows. Their settings come
-// from docs/guides, so that the documented settings are proven to work.
+// Gemini CLI and aider finish a task each; what is special about Codex and Claude Code follows.
+// Their settings come from docs/guides, so that the documented settings are proven to work.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { skipWithoutPython } from '../support/python.ts';

@@ -21,7 +21,8 @@ export type CloudRecording = {
 type Entry = Omit<CloudRecording, 'bytes'>;
 
 /**
- * No group: all of them. Registers a test that is skipped when the recordings are absent, and fails then under CI.
+ * No group: all of them. Registers a test that is skipped when the recordings are absent, and fails
+ * then under CI.
  */
 export function loadCloudRecordings(...groups: readonly string[]): readonly CloudRecording[] {
   const index = join(folder, 'index.json');

@@ -1,4 +1,5 @@
-// The account's name, its storage of answers, and whether members need a second factor. Only owners can change them.
+// The account's name, its storage of answers, and whether members need a second factor. Only owners
+// can change them.
 import { Code, Group, SimpleGrid, Input, Switch, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useIsAtLeast } from '../../api/account.ts';

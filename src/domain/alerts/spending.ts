@@ -131,7 +131,8 @@ async function readUsual(read: Db, accountId: string, beforeMs: number) {
   const sum = week.rows.reduce((total, { spent }) => total + spent, 0);
   const isRecent = ([first]: typeof week.rows) =>
     !first || first.hour > hourOf(beforeMs - 2 * dayMs);
-  // A stolen key of an idle account may be tried with a small hour first, which says nothing of what is usual.
+  // A stolen key of an idle account may be tried with a small hour first, which says nothing of
+  // what is usual.
   const { rows } = isRecent(week.rows) ? await hoursFrom('') : week;
   return {
     meanMicros: micros(Math.round(sum / ((7 * dayMs) / hourMs))),

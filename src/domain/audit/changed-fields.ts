@@ -5,7 +5,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the fields in which two states differ; null when they are equal.
- * `changedFields({ name: 'a', cap: 1 }, { name: 'b', cap: 1 })` → `{ before: { name: 'a' }, after: { name: 'b' } }`.
+ * `changedFields({ name: 'a', cap: 1 }, { name: 'b', cap: 1 })` →
+ * `{ before: { name: 'a' }, after: { name: 'b' } }`.
  */
 export function changedFields(
   before: Fields,

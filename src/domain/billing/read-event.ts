@@ -135,7 +135,8 @@ function readUnpaid(
 }
 
 /**
- * Reads the payment of an automatic top-up. `source`: the event that tells of it, or the intent itself. Returns null for others' payments.
+ * Reads the payment of an automatic top-up. `source`: the event that tells of it, or the intent
+ * itself. Returns null for others' payments.
  */
 export function readPaidIntent(
   intent: Stripe.PaymentIntent,

@@ -60,9 +60,9 @@ export function parseImageRequest(body: unknown): RawImageRequest {
 }
 
 /**
- * Takes `image`, as xAI's clients and others name it, for `images`, and replaces images in the shape of OpenAI's
- * edits (`{"image_url": "https://…"}`) or of xAI's (`{"url": …}`) by their addresses: in place, because texts
- * this long must not be kept twice.
+ * Takes `image`, as xAI's clients and others name it, for `images`, and replaces images in the
+ * shape of OpenAI's edits (`{"image_url": "https://…"}`) or of xAI's (`{"url": …}`) by their
+ * addresses: in place, because texts this long must not be kept twice.
  */
 function nameImages(body: unknown): void {
   if (!isObject(body)) return;

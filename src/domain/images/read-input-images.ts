@@ -34,8 +34,8 @@ export type ReadInputImagesOptions = {
 
 /**
  * Returns the images in the order of `texts`. Throws ApiError `invalid_request` with the field,
- * such as `images[2]`, and what to do, or `overloaded`; the first problem aborts the other fetches. Rejects with the
- * signal's reason on abort.
+ * such as `images[2]`, and what to do, or `overloaded`; the first problem aborts the other fetches.
+ * Rejects with the signal's reason on abort.
  */
 export async function readInputImages(
   texts: readonly string[],

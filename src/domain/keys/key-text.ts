@@ -23,7 +23,10 @@ export function generateKeyText(kind: KeyKind, start = ''): string {
 /** The start of keys of programs that a user has signed in, which sign out by their key. */
 export const programStart = 'signin';
 
-/** Returns true for a well-formed key that was made for a program. A random one has the start once in 56 billion. */
+/**
+ * Returns true for a well-formed key that was made for a program. A random one has the start once
+ * in 56 billion.
+ */
 export function isOfProgram(text: string): boolean {
   return keyModeOf(text) !== null && text.startsWith(programStart, text.lastIndexOf('_') + 1);
 }

@@ -1,6 +1,7 @@
 // The ledger's rules as tables: a command on the left, its result on the right. Each table runs on
 // the core alone and on SQLite. One account, `acc`, with the keys `k` and `k2` of the member `m` and
-// `k3` of nobody; `b-day` and `b-month` are the member's budgets; amounts in microdollars; the clock starts on 2026-11-21 at 12:00 UTC.
+// `k3` of nobody; `b-day` and `b-month` are the member's budgets; amounts in microdollars; the
+// clock starts on 2026-11-21 at 12:00 UTC.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { connectSqlite } from '../../db/sqlite/connection.ts';

@@ -138,7 +138,10 @@ export class StreamCut {
     this.#drop = drop;
   }
 
-  /** After a sequence was found, only the upstream's `finish` passes, for its usage, and citations of what is shown. */
+  /**
+   * After a sequence was found, only the upstream's `finish` passes, for its usage, and citations
+   * of what is shown.
+   */
   push(event: StreamEvent): readonly StreamEvent[] {
     if (this.stop) return this.#readOn(event, this.stop);
     if (event.type === 'text-start') this.#shown = 0;

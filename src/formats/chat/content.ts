@@ -13,8 +13,8 @@ export function readThinkingInContent(content: unknown): string {
 }
 
 /**
- * Returns a message or delta with text for content, which is all that OpenAI's clients read, and with Mistral's
- * thinking where other hosts have it. Contents with other parts stay as they are.
+ * Returns a message or delta with text for content, which is all that OpenAI's clients read, and
+ * with Mistral's thinking where other hosts have it. Contents with other parts stay as they are.
  */
 export function withPlainContent(message: JsonObject): JsonObject {
   const { content } = message;

@@ -146,8 +146,8 @@ function readCounts(usage: JsonObject): Counts {
 }
 
 /**
- * Layers over other formats may keep their names. Anthropic's input is without what it caches, unless the total
- * has no room for that. `most`: the input in the total.
+ * Layers over other formats may keep their names. Anthropic's input is without what it caches,
+ * unless the total has no room for that. `most`: the input in the total.
  */
 function otherInput(usage: JsonObject, most: number): number {
   const count = (name: string) => readTokenCount(usage[name]) ?? 0;

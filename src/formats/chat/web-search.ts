@@ -28,8 +28,9 @@ export const listedSearch: SearchTool = {
 };
 
 /**
- * Returns true for a search as a tool, which other formats and hosts have: OpenAI's in Responses, Anthropic's,
- * xAI's, Zhipu's, OpenRouter's (openrouter.ai/docs/guides/features/server-tools, read 2026-11-30).
+ * Returns true for a search as a tool, which other formats and hosts have: OpenAI's in Responses,
+ * Anthropic's, xAI's, Zhipu's, OpenRouter's (openrouter.ai/docs/guides/features/server-tools, read
+ * 2026-11-30).
  */
 export function isSearchTool({ type }: JsonObject): boolean {
   return (

@@ -49,9 +49,9 @@ export function relayHistory(
 }
 
 /**
- * Returns an answer without what was cut off at its end, both of which Anthropic refuses: reasoning, and a search
- * without its result (github.com/open-gsd/gsd-pi/issues/1330, read 2026-11-30). It goes on with a search behind
- * which nothing follows but results of the client.
+ * Returns an answer without what was cut off at its end, both of which Anthropic refuses:
+ * reasoning, and a search without its result (github.com/open-gsd/gsd-pi/issues/1330, read
+ * 2026-11-30). It goes on with a search behind which nothing follows but results of the client.
  */
 function endAnswer(
   message: JsonObject,
@@ -72,8 +72,9 @@ function endAnswer(
 }
 
 /**
- * Claude Code sends instructions in mid-conversation whatever the model: github.com/decolua/9router/issues/1603,
- * deepseek-ai/awesome-deepseek-integration#639 (read 2026-11-30).
+ * Claude Code sends instructions in mid-conversation whatever the model:
+ * github.com/decolua/9router/issues/1603, deepseek-ai/awesome-deepseek-integration#639 (read
+ * 2026-11-30).
  */
 function asUserTurn(message: RequestMessage, hasLaterUserTurn: boolean): RequestMessage[] {
   if (message.role !== 'system') return [message];

@@ -21,8 +21,8 @@ export function isThinking(block: unknown): boolean {
 }
 
 /**
- * Returns the blocks of an answer up to the last one that is no reasoning, with which Anthropic refuses an answer
- * to end: https://github.com/tailcallhq/forgecode/issues/3071 (read 2026-11-30).
+ * Returns the blocks of an answer up to the last one that is no reasoning, with which Anthropic
+ * refuses an answer to end: https://github.com/tailcallhq/forgecode/issues/3071 (read 2026-11-30).
  */
 export function withoutLastThinking(blocks: readonly JsonObject[]): readonly JsonObject[] {
   return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1);

@@ -1,7 +1,7 @@
 // Tools that instructions in mid-conversation add or take away, for models that know only the list of
 // the request. Claude Code changes tools when an MCP server connects late:
-// github.com/KarpelesLab/teamclaude/pull/451, platform.claude.com/docs/build-with-claude/mid-conversation-system-messages
-// (read 2026-11-30).
+// github.com/KarpelesLab/teamclaude/pull/451,
+// platform.claude.com/docs/build-with-claude/mid-conversation-system-messages (read 2026-11-30).
 import { isObject, type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
 import type { CacheMark, ContentBlock, MessagesRequest } from './schema.ts';
 

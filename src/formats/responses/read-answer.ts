@@ -50,7 +50,10 @@ export function inspectContent(content: readonly AssistantPart[]): {
   };
 }
 
-/** Returns the parts of one output item, which a stream would have ended with; none for kinds without a canonical form. */
+/**
+ * Returns the parts of one output item, which a stream would have ended with; none for kinds
+ * without a canonical form.
+ */
 export function readItem(item: unknown): readonly AssistantPart[] {
   if (!isObject(item)) return [];
   if (item.type === 'reasoning') return [readReasoning(item)].filter((part) => part !== null);

@@ -207,8 +207,8 @@ function relayItem(item: JsonObject, path: string, ignored: Set<string>): JsonOb
 const idLengthMax = 64;
 
 /**
- * OpenAI refuses an id without its own prefix for the kind of item, or a longer one. An item without an id counts
- * as new.
+ * OpenAI refuses an id without its own prefix for the kind of item, or a longer one. An item
+ * without an id counts as new.
  */
 function keepOwnId(item: JsonObject, prefix: string): JsonObject {
   const { id } = item;

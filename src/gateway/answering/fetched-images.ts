@@ -29,7 +29,10 @@ type ToSend = {
   readonly fetched: Map<string, ImageBytes>;
 };
 
-/** Returns the body with the images in it, or the failure that refuses the request. Throws ApiError `overloaded`. */
+/**
+ * Returns the body with the images in it, or the failure that refuses the request. Throws ApiError
+ * `overloaded`.
+ */
 export async function withFetchedImages(
   files: Pick<ImageFiles, 'readUrls'>,
   { text, route, signal, memory, fetched }: ToSend,

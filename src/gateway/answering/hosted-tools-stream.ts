@@ -1,5 +1,5 @@
-// The stream of an answer for which the gateway searches the web or draws. The client's format writes the frames
-// of all turns as those of one answer.
+// The stream of an answer for which the gateway searches the web or draws. The client's format
+// writes the frames of all turns as those of one answer.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import type { StreamEvent, UpstreamFailure } from '../../canonical/event.ts';
 import type { Stop } from '../../canonical/stop.ts';

@@ -235,7 +235,10 @@ export class ToolTurns {
     return drawn;
   }
 
-  /** Returns the images of these numbers, or the last ones; null: there is one too many, or none of a number. */
+  /**
+   * Returns the images of these numbers, or the last ones; null: there is one too many, or none of
+   * a number.
+   */
   #inputsOf({ inputsMax }: Editor, numbers: readonly number[]): readonly string[] | null {
     if (numbers.length === 0) return this.#editable.slice(-inputsMax);
     const named = numbers.flatMap((number) => this.#editable[number - 1] ?? []);

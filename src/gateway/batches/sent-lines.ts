@@ -167,7 +167,10 @@ export class SentLines {
     return null;
   }
 
-  /** The host has no batches after all, or none of the model, or is switched off: our own queue runs the lines. */
+  /**
+   * The host has no batches after all, or none of the model, or is switched off: our own queue runs
+   * the lines.
+   */
   async giveBack({ sent, batch, nowMs }: Job): Promise<null> {
     const { sent: sentBatches, store } = this.#parts;
     for await (const row of sentBatches.lines(sent)) {

@@ -126,8 +126,8 @@ function callersError({ message: upstreamMessage, vendor }: UpstreamFailure): Ap
   const message = scrub(upstreamMessage);
   const options = { param: vendor?.param, vendor, isQuoted: message !== '' };
   if (tooLong.test(message)) {
-    // Agents compact at OpenAI's code only, and Alibaba has `invalid_parameter_error`, xAI `invalid-argument`:
-    // github.com/kortix-ai/suna/pull/6368 (read 2026-11-30).
+    // Agents compact at OpenAI's code only, and Alibaba has `invalid_parameter_error`, xAI
+    // `invalid-argument`: github.com/kortix-ai/suna/pull/6368 (read 2026-11-30).
     const { code: _hosts, ...others } = vendor ?? {};
     return new ApiError('context_length_exceeded', message, { ...options, vendor: others });
   }

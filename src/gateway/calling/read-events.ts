@@ -6,7 +6,10 @@ import { brokenStream } from '../../formats/stream-progress.ts';
 import { isObject, parseJson, type JsonObject } from '../../lib/json.ts';
 import { SseOverflow, SseParser } from '../../lib/sse.ts';
 
-/** Throws UpstreamBroken, also for one that is an error. `charactersMax`: of one; left out: the usual bound. */
+/**
+ * Throws UpstreamBroken, also for one that is an error. `charactersMax`: of one; left out: the
+ * usual bound.
+ */
 export async function* readJsonEvents(
   chunks: AsyncIterable<Uint8Array>,
   charactersMax?: number,

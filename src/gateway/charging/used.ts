@@ -80,8 +80,8 @@ function useOf(
 }
 
 /**
- * Adds what the provider's searches, code and pages made the model read. A count from mid-stream is older than
- * they are.
+ * Adds what the provider's searches, code and pages made the model read. A count from mid-stream is
+ * older than they are.
  */
 function withRounds(
   { asked, call }: Called,

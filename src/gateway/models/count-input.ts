@@ -193,8 +193,8 @@ async function askWith(
 }
 
 /**
- * Bedrock counts 200,000 tokens at most, whatever the model takes, and tells the count of longer inputs in its
- * refusal (github.com/boto/botocore/issues/3707, read 2026-11-30).
+ * Bedrock counts 200,000 tokens at most, whatever the model takes, and tells the count of longer
+ * inputs in its refusal (github.com/boto/botocore/issues/3707, read 2026-11-30).
  */
 const tooLong = /prompt is too long: (\d{1,9}) tokens\b/;
 

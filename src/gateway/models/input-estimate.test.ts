@@ -12,7 +12,10 @@ const route = (kind: string) =>
     kind: { kind },
   }) as unknown as ChosenRoute;
 
-/** 1 600 × 1 600 pixels: 3 364 tokens at Anthropic, 3 000 at OpenAI, some 1 100 at Google, 1 600 in the sandbox. */
+/**
+ * 1 600 × 1 600 pixels: 3 364 tokens at Anthropic, 3 000 at OpenAI, some 1 100 at Google, 1 600 in
+ * the sandbox.
+ */
 const image = {
   type: 'image',
   source: { type: 'base64', data: pngHead(1_600, 1_600).toString('base64') },

@@ -125,7 +125,10 @@ const noTools = {
  * verified). A request cannot set a limit.
  */
 const readingsMost = 5;
-/** The most pages that Google fetches for an answer (ai.google.dev/gemini-api/docs/url-context; not verified). */
+/**
+ * The most pages that Google fetches for an answer (ai.google.dev/gemini-api/docs/url-context; not
+ * verified).
+ */
 export const pagesMost = 20;
 
 /** Adds what the provider of a route runs at no price of its own. */

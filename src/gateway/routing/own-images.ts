@@ -54,8 +54,8 @@ export const promptTokensMax = 4 * promptCharactersMax;
 const inputsPerImageMax = 4;
 
 /**
- * Returns null when no image model can draw, or the key may make no images. Throws ApiError for a model that the catalogue lacks
- * or the key may not use, and for options that it does not take.
+ * Returns null when no image model can draw, or the key may make no images. Throws ApiError for a
+ * model that the catalogue lacks or the key may not use, and for options that it does not take.
  */
 export function offerImages(
   program: { readonly hosts: Hosts; readonly config: Config },

@@ -12,7 +12,10 @@ const BillingOverview = closed({
       min_micros: Type.Integer(),
       max_micros: Type.Integer(),
       choices_micros: Type.Array(Type.Integer()),
-      /** Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a fixed part. */
+      /**
+       * Paid on top of the credit: so many millionths of it, rounded up to a whole cent, and a
+       * fixed part.
+       */
       fee: closed({ ppm: Type.Integer(), fixed_micros: Type.Integer() }),
     }),
     'How owners pay in by card; null: not here. Only the live balance is paid into.',

@@ -173,7 +173,10 @@ export const ModelCatalogue = closed({
   chat: Type.Array(ChatModel),
   images: Type.Array(ImageModelEntry),
   others: Type.Array(OtherModel),
-  /** Highest prices of a web search by any provider: for ten results, and for any number. In microdollars, with fractions; null: not sold. */
+  /**
+   * Highest prices of a web search by any provider: for ten results, and for any number. In
+   * microdollars, with fractions; null: not sold.
+   */
   web_search: closed({
     id: Type.String(),
     price_micros: orNull(Type.Number()),

@@ -27,7 +27,10 @@ export const UsageFilters = {
   cost_min_micros: amount(Number.MAX_SAFE_INTEGER),
   cost_max_micros: amount(Number.MAX_SAFE_INTEGER),
   duration_min_ms: amount(2 ** 31 - 1),
-  /** A program, of one version or of all: `openai-python/2.8`, `openai-python`. As long as the history has it. */
+  /**
+   * A program, of one version or of all: `openai-python/2.8`, `openai-python`. As long as the
+   * history has it.
+   */
   client: Type.Optional(Type.String({ maxLength: 64 })),
   from: Type.Optional(UtcDay),
   to: Type.Optional(UtcDay),

@@ -73,7 +73,10 @@ export function bedrockBatches(cloud: BatchCloud): BatchHost {
   };
 }
 
-/** `https://bedrock-runtime.eu-west-1.amazonaws.com` → `https://s3.eu-west-1.amazonaws.com`; a proxy has all. */
+/**
+ * `https://bedrock-runtime.eu-west-1.amazonaws.com` → `https://s3.eu-west-1.amazonaws.com`; a proxy
+ * has all.
+ */
 function originOf(baseUrl: string, service: 'bedrock' | 's3') {
   const [, rest] =
     /^https:\/\/bedrock-runtime((?:-fips)?\.[a-z0-9-]+\.amazonaws\.(?:com(?:\.cn)?|eu))$/.exec(

@@ -118,7 +118,10 @@ export type BatchHost = {
   };
   /** `path`: as in ToSend. */
   readonly writeLine: (customId: string, path: string, body: JsonObject) => JsonObject;
-  /** Files are in a bucket of the operator. When it refuses a batch, or fails it as a whole, our own queue runs the lines. */
+  /**
+   * Files are in a bucket of the operator. When it refuses a batch, or fails it as a whole, our own
+   * queue runs the lines.
+   */
   readonly hasBucket?: true;
   /** Uploads the lines and returns the file's id. Nothing runs yet. Left out: `create` has them. */
   readonly upload?: (calls: HostCalls, sent: ToSend) => Promise<string>;

@@ -43,7 +43,10 @@ export async function* listed(
 
 type State = 'running' | 'completed' | 'canceled' | 'expired' | 'failed';
 
-/** Returns the state for a host's word. `words`: the host's for each, between spaces. Throws UpstreamBroken. */
+/**
+ * Returns the state for a host's word. `words`: the host's for each, between spaces. Throws
+ * UpstreamBroken.
+ */
 export function stateOf(words: Readonly<Record<State, string>>, word: unknown): State {
   for (const state of ['running', 'completed', 'canceled', 'expired', 'failed'] as const)
     if (words[state].split(' ').includes(String(word))) return state;

@@ -40,7 +40,8 @@ export function readIndexed(
 ): readonly Vector[] | null {
   if (!Array.isArray(data)) return null;
   const vectors: Vector[] = [];
-  // Some servers number none, or call each the first (github.com/Oaklight/argo-proxy/pull/47, read 2026-11-30).
+  // Some servers number none, or call each the first (github.com/Oaklight/argo-proxy/pull/47, read
+  // 2026-11-30).
   const isNumbered = data.some((entry) => Number(objectOf(entry).index) > 0);
   for (const [position, entry] of data.entries()) {
     // Some leave out what is 0.

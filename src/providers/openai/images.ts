@@ -31,8 +31,8 @@ export const azureImages: ImageProviderKind = imagesWith({
 
 /**
  * GPT models always answer with base64 and refuse the parameter that asks for it, also at another host
- * (github.com/nexu-io/open-design/issues/5727, read 2026-11-30). Other models of these hosts send URLs without
- * it.
+ * (github.com/nexu-io/open-design/issues/5727, read 2026-11-30). Other models of these hosts send
+ * URLs without it.
  */
 export const compatibleImages: ImageProviderKind = imagesWith({ asksForBase64: true });
 

@@ -1,4 +1,5 @@
-// Cohere's form of transcription: the text alone. https://docs.cohere.com/reference/create-audio-transcription
+// Cohere's form of transcription: the text alone.
+// https://docs.cohere.com/reference/create-audio-transcription
 import { lacksTranslations, type TranscriptionHost } from './host.ts';
 
 export const cohere: TranscriptionHost = {

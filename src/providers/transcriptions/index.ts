@@ -33,7 +33,8 @@ function openAiForm(wishes: TranscriptionWishes, isOpenAi: boolean): Transcripti
   const { only, lacksFormats, lacksStreams, measuresSegmentsOnly } = wishes;
   return {
     lacks: wishes.lacksTranslations ? lacksTranslations : () => null,
-    // Told the language, Mistral answers nothing beside times (github.com/livekit/agents/issues/4399, read 2026-11-30).
+    // Told the language, Mistral answers nothing beside times
+    // (github.com/livekit/agents/issues/4399, read 2026-11-30).
     ignores: (field, format) =>
       only?.includes(field) === false ||
       (!!lacksFormats && format !== 'json' && field === 'language'),

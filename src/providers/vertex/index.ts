@@ -85,7 +85,10 @@ export const vertex: HttpProviderKind = {
   openCredential,
 };
 
-/** It refuses the AI SDK's wish to stream inputs early (github.com/anomalyco/opencode/issues/24562, read 2026-11-30). */
+/**
+ * It refuses the AI SDK's wish to stream inputs early (github.com/anomalyco/opencode/issues/24562,
+ * read 2026-11-30).
+ */
 function asClaudeThere(body: JsonObject, ignored: Set<string>): JsonObject {
   const there = asCloudBody(body, claudeThere, ignored);
   const tools = withoutOption(there.tools, 'eager_input_streaming', ignored);

@@ -1,4 +1,5 @@
-// Gives each request its id, reads its trace, and records it when its answer has been sent or its client has gone.
+// Gives each request its id, reads its trace, and records it when its answer has been sent or its
+// client has gone.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestSpans } from '../../events/request-spans.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -55,8 +55,8 @@ export function readCreateFrame(data: Buffer): CreateFrame {
 }
 
 /**
- * Returns the answer to a frame that steers a running response, which is not offered here: its input, for the next
- * request. null: it is another frame.
+ * Returns the answer to a frame that steers a running response, which is not offered here: its
+ * input, for the next request. null: it is another frame.
  */
 export function steerRefusal(data: Buffer): string | null {
   if (data.length >= largeBytes || !data.includes('"response.steer"')) return null;

@@ -71,7 +71,10 @@ export async function readLastDays(
   );
 }
 
-/** Returns the sums of live balances above zero, which the service owes, and of those below, which accounts owe. */
+/**
+ * Returns the sums of live balances above zero, which the service owes, and of those below, which
+ * accounts owe.
+ */
 export function sumBalances(db: Db) {
   const sumOf = (amount: ReturnType<typeof sql>) =>
     sql<number>`coalesce(sum(case when ${amount} > 0 then ${amount} else 0 end), 0)`;
