@@ -12,7 +12,7 @@ export function AccountChooser() {
   if (accounts.length === 0) return null;
   if (accounts.length === 1 && chosen) {
     return (
-      <Text className={classes.single} truncate title={chosen.name}>
+      <Text className={classes.single} truncate dir="auto" ta="left" title={chosen.name}>
         {chosen.name}
       </Text>
     );
@@ -29,7 +29,7 @@ export function AccountChooser() {
             className={classes.initials}
             aria-hidden
           />
-          <Text size="md" fw={500} truncate>
+          <Text size="md" fw={500} truncate dir="auto" ta="left">
             {chosen?.name ?? 'Choose an account'}
           </Text>
           <IconSelector size={16} aria-hidden />
@@ -44,7 +44,7 @@ export function AccountChooser() {
             rightSection={id === chosen?.id ? <IconCheck size={16} aria-label="selected" /> : null}
           >
             <Group gap={6} wrap="nowrap">
-              <Text size="md" truncate>
+              <Text size="md" truncate dir="auto" ta="left">
                 {name}
               </Text>
               <Text size="xs" c="dimmed">

@@ -62,7 +62,7 @@ export function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <Text size="md" fw={500} c="var(--mantine-color-text)" truncate>
+          <Text size="md" fw={500} c="var(--mantine-color-text)" truncate dir="auto" ta="left">
             {user.name}
           </Text>
           <Text size="xs" truncate>

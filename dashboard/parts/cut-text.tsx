@@ -38,7 +38,7 @@ export function CutText({ text, block = false, children = text, ...look }: Props
         tabIndex={cut === 'alone' ? 0 : undefined}
         {...look}
       >
-        <span ref={name} className={classes.name}>
+        <span ref={name} dir="auto" className={classes.name}>
           {children}
         </span>
       </Text>

@@ -148,6 +148,34 @@ test('a tablet shows tables, and cuts long names, of which the whole is in a too
   });
 });
 
+test('a cut name shows its beginning, also in Arabic', async () => {
+  const name = 'شركة الأمل للتجارة '.repeat(10).trim();
+  const { account, cookie } = await signIn(gateway, { role: 'owner' });
+  const { key } = await gateway.makeKey({ account, name, mode: 'test' });
+  const messages = [{ role: 'user', content: 'Hello' }];
+  await gateway.post('/v1/chat/completions', { key, body: { model: 'gpt-6-luna', messages } });
+  await withPage({ baseUrl: gateway.url, cookie }, async (page) => {
+    for (const [path, place] of [
+      ['/keys', 'td'],
+      ['/', 'li'],
+      ['/analytics?by=key', 'li'],
+    ] as const) {
+      await page.goto(`${path}${path.includes('?') ? '&' : '?'}mode=test`);
+      const cut = page.locator(place).getByText(name, { exact: true }).first();
+      await cut.waitFor();
+      const isShown = await cut.evaluate((element) => {
+        const box = element.closest('[dir], .mantine-Text-root')!.getBoundingClientRect();
+        const range = document.createRange();
+        range.setStart(element.firstChild!, 0);
+        range.setEnd(element.firstChild!, 1);
+        const letter = range.getBoundingClientRect();
+        return letter.left >= box.left - 1 && letter.right <= box.right + 1;
+      });
+      assert.ok(isShown, path);
+    }
+  });
+});
+
 test('a small tablet shows tables whole', async () => {
   const options = { baseUrl: gateway.url, cookie: owner.cookie };
   await withPage({ ...options, viewport: { width: 700, height: 1000 } }, async (page) => {

@@ -118,7 +118,7 @@ function TopList({ name, rows, range }: ListProps) {
     >
       {top.map((row) => (
         <Group key={row.id} component="li" justify="space-between" gap="sm" wrap="nowrap">
-          <Text truncate title={row.name ?? undefined}>
+          <Text truncate dir="auto" ta="left" title={row.name ?? undefined}>
             <RequestsLink filters={{ ...range, [name]: row.id! }}>
               {row.name ?? (name === 'key' ? 'Unnamed' : row.id)}
             </RequestsLink>

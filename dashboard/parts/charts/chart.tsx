@@ -45,7 +45,7 @@ export function Chart({ total, days, ...chart }: Props) {
           {[...series, ...(before ? [before] : [])].map((each) => (
             <Group key={keyOf(each)} component="li" gap={8} wrap="nowrap" miw={0} maw="100%">
               <Swatch series={each} />
-              <Text size="sm" truncate title={each.label}>
+              <Text size="sm" truncate dir="auto" ta="left" title={each.label}>
                 {each.label}
               </Text>
               {total && (
