@@ -60,9 +60,9 @@ export function readStopSequences(stop: ChatRequest['stop']): string[] {
 /** Lists the non-empty fields that `readRequest` leaves out, unknown ones included. */
 export function ignoredFields({ body }: ClientRequest<ChatRequest>): readonly string[] {
   const thinking = readAskedReasoning(body)?.name ?? '';
-  const read = new Set([...readFields, thinking]);
+  const isRead = (name: string) => readFields.has(name) || name === thinking;
   const names = Object.keys(body).filter(
-    (name) => !read.has(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
+    (name) => !isRead(name) && isAskedFor(body[name]) && !isEmptyObject(body[name]),
   );
   if (body.user && body.safety_identifier) names.push('safety_identifier');
   return [
