@@ -345,13 +345,7 @@ test('prompt caches show what was read and why the rest was not, on a phone in d
   const { account } = user;
   for (const marksCache of [true, false]) {
     const name = marksCache ? 'Marked agent' : 'Unmarked agent';
-    const { key } = await gateway.makeKey({
-      account,
-      mode: 'live',
-      creditUsd: 5,
-      name,
-      marksCache,
-    });
+    const { key } = await gateway.makeKey({ account, creditUsd: 5, name, marksCache });
     const { first, next, path } = agents.chat(`Mend the test of ${name}.`);
     let request = first;
     for (let turn = 0; turn < 4; turn++) {

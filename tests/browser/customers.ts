@@ -39,13 +39,7 @@ before(async () => {
   });
   const owner = await signIn(gateway, { name: 'Customer' });
   const { account } = owner;
-  const { key } = await gateway.makeKey({
-    account,
-    name: 'Backend',
-    mode: 'live',
-    creditUsd: 5,
-    bodyDays: 2,
-  });
+  const { key } = await gateway.makeKey({ account, name: 'Backend', creditUsd: 5, bodyDays: 2 });
   const ask = (model: string) =>
     gateway.post('/v1/chat/completions', {
       key,

@@ -230,11 +230,7 @@ test('an operator finds, disables, enables and revokes any key, and its requests
     '/local/v1/chat/completions',
     answerContent('chat', { text: 'Hello', tokens: { input: 30, output: 5 } }),
   );
-  const { key, id, account } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 1,
-    name: 'Nightly jobs',
-  });
+  const { key, id, account } = await gateway.makeKey({ creditUsd: 1, name: 'Nightly jobs' });
   await ok(ask(key, 'good-model'));
   await visit('/operator/keys', async (page) => {
     await page.getByRole('searchbox', { name: 'Search by name' }).fill(key);

@@ -116,12 +116,7 @@ test('j and k move through the list and the drawer, Enter opens, Escape closes, 
 
 test('a failed request says one exact cause, and leads to its key', async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerStatus(500));
-  const { key } = await gateway.makeKey({
-    account: owner.account,
-    name: 'Live one',
-    mode: 'live',
-    creditUsd: 5,
-  });
+  const { key } = await gateway.makeKey({ account: owner.account, name: 'Live one', creditUsd: 5 });
   const id = await sent(
     paths.chat,
     { model: 'broken-model', messages: [{ role: 'user', content: 'Hi' }] },

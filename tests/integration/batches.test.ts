@@ -36,8 +36,7 @@ const messagesPath = '/v1/messages';
 const creditUsd = 1;
 
 type Made = Awaited<ReturnType<typeof newKey>>;
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd, ...options });
 const openAi = ({ key }: Pick<Made, 'key'>) =>
   new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 const anthropic = ({ key }: Pick<Made, 'key'>) =>

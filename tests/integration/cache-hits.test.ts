@@ -26,8 +26,7 @@ type Sent = {
 };
 
 const bodyOf = (fields: object = {}) => JSON.stringify(chat.body({ temperature: 0, ...fields }));
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 5, ...options });
 const ask = (key: string, { path = chat.path, headers, body }: Sent): Promise<Reply> =>
   gateway.post(path, { key, headers, body });
 const isHit = ({ headers }: Reply) => headers['x-service-cache'] === 'hit';

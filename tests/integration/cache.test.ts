@@ -27,8 +27,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 5, ...options });
 const chat = endpoint('chat');
 
 type Asked = {

@@ -31,8 +31,7 @@ const gateway = await startGateway(
 );
 after(() => gateway.stop());
 
-const liveKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const liveKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 5, ...options });
 const messages = endpoint('messages');
 const answer = {
   id: 'msg_1',

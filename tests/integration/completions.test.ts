@@ -255,7 +255,7 @@ describe('it refuses', () => {
 });
 
 test('OpenAI’s SDK reads whole and streamed completions, and the sandbox answers a test key', async () => {
-  const { key } = await gateway.makeKey({ creditUsd: 1 });
+  const { key } = await gateway.makeKey({ mode: 'test', creditUsd: 1 });
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   const request = { model: 'gpt-6-luna', prompt: [prompt], max_tokens: 100 };
   const whole = await client.completions.create(request);

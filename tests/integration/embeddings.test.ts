@@ -72,8 +72,7 @@ const gateway = await startGateway(
 after(() => gateway.stop());
 const { upstream } = gateway;
 
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 1, ...options });
 type Made = Awaited<ReturnType<typeof newKey>>;
 
 const ask = ({ key }: Pick<Made, 'key'>, body: object, headers: Record<string, string> = {}) =>

@@ -40,8 +40,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-const newKey = (options: object = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: object = {}) => gateway.makeKey({ creditUsd: 5, ...options });
 const newName = () => `order-${++keys}`;
 
 /** Sends with an Idempotency-Key, and counts the upstream requests since then. */

@@ -31,14 +31,10 @@ const after = (clock: TestClock, ms: number, script: Script): Script => {
 };
 
 async function sendMixed(gateway: TestGateway, clock: TestClock): Promise<void> {
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key } = await gateway.makeKey({ creditUsd: 5 });
   const { key: testKey } = await gateway.makeKey({ mode: 'test' });
-  const { key: poor } = await gateway.makeKey({ mode: 'live', creditUsd: 0.001 });
-  const { key: slow } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    requestsPerMinute: 1,
-  });
+  const { key: poor } = await gateway.makeKey({ creditUsd: 0.001 });
+  const { key: slow } = await gateway.makeKey({ creditUsd: 5, requestsPerMinute: 1 });
   const ask = async (status: number, fields: object, by = key, headers = {}, path = chat) => {
     const body = { max_tokens: 50, messages, ...fields };
     const reply = await gateway.post(path, { key: by, headers, body });

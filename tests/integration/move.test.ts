@@ -37,11 +37,7 @@ before(async () => {
     chat.upstreamPath,
     answerContent('chat', { text: 'Hi', tokens: { input: 1_000, output: 100 } }),
   );
-  ({ key, account } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 5,
-    dailyCapMicros: 4_000_000 as never,
-  }));
+  ({ key, account } = await gateway.makeKey({ creditUsd: 5, dailyCapMicros: 4_000_000 as never }));
   for (let index = 0; index < 30; index += 1)
     assert.equal(
       (

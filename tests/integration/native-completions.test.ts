@@ -332,7 +332,7 @@ describe('it refuses', () => {
 });
 
 test('the sandbox answers each prompt of a test key', async () => {
-  const { key } = await gateway.makeKey({ creditUsd: 1 });
+  const { key } = await gateway.makeKey({ mode: 'test', creditUsd: 1 });
   const reply = await ask({ prompt: ['Hello', 'there'], n: 2, logprobs: 1 }, key);
   const choices = choicesOf(reply);
   assert.deepEqual(

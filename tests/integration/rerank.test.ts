@@ -321,7 +321,7 @@ describe('a request is refused', () => {
 
 describe('in the sandbox', () => {
   test('documents that share words with the query come first, always alike', async () => {
-    const { key } = await gateway.makeKey({ creditUsd: 1 });
+    const { key } = await gateway.makeKey({ mode: 'test', creditUsd: 1 });
     const fields = {
       query: 'harbour lighthouse',
       documents: ['bread', 'a lighthouse', 'the harbour lighthouse'],

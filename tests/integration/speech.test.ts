@@ -62,8 +62,7 @@ const gateway = await startGateway(
 after(() => gateway.stop());
 const { upstream } = gateway;
 
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 1, ...options });
 type Made = Awaited<ReturnType<typeof newKey>>;
 const chargedMicros = async ({ account }: Made, creditUsd = 1) =>
   creditUsd * 1_000_000 - (await gateway.balance(account)).availableMicros;

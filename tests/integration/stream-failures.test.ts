@@ -20,10 +20,7 @@ const content = { text: 'one two three', tokens: { input: 5, output: 3 } };
 const creditMicros = 5_000_000;
 
 const gateway = await startGateway({ models: pairModels, log: { level: 'error' } });
-const { key, account } = await gateway.makeKey({
-  mode: 'live',
-  creditUsd: creditMicros / 1_000_000,
-});
+const { key, account } = await gateway.makeKey({ creditUsd: creditMicros / 1_000_000 });
 after(() => gateway.stop());
 
 /** The error for a failure before the first byte. */
@@ -86,7 +83,7 @@ test('a host that breaks off behind `stop` without a word is asked again, and th
   const config = { models: pairModels, log: { level: 'error' }, retries: { max_attempts: 2 } };
   const retrying = await startGateway(config, { tuning: { backoffMs: 1 } });
   t.after(() => retrying.stop());
-  const { key: creditKey } = await retrying.makeKey({ mode: 'live', creditUsd: 5 });
+  const { key: creditKey } = await retrying.makeKey({ creditUsd: 5 });
   const choice = { index: 0, finish_reason: 'stop', native_finish_reason: 'network_error' };
   const usage = { prompt_tokens: 5, completion_tokens: 0, total_tokens: 5 };
   const message = { role: 'assistant', content: '' };
@@ -112,7 +109,7 @@ test('a host that breaks off behind `stop` without a word is asked again, and th
 });
 
 test('a whole answer that begins with a byte order mark is read', async () => {
-  const credit = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const credit = await gateway.makeKey({ creditUsd: 5 });
   for (const pair of pairs.filter(({ upstream }) => upstream === 'chat')) {
     const message = { role: 'assistant', content: content.text };
     const answer = { id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] };
@@ -127,7 +124,7 @@ test('a whole answer that begins with a byte order mark is read', async () => {
 });
 
 test('invalid UTF-8 in an answer becomes a replacement character, and the answer goes on', async () => {
-  const credit = await gateway.makeKey({ mode: 'live', creditUsd: 5 });
+  const credit = await gateway.makeKey({ creditUsd: 5 });
   for (const pair of pairs) {
     const { start, deltas, end } = streamFrames(pair.upstream, content);
     const spoilt = framesText([...start, ...deltas, ...end]).replaceAll(' two', ' \xFFwo');

@@ -96,7 +96,7 @@ const succeeded = (replies: readonly Reply[]) =>
 
 test('concurrent requests on all threads spend exactly the balance', async () => {
   gateway.answer(chat, content);
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 1.4 });
+  const { key, account } = await gateway.makeKey({ creditUsd: 1.4 });
   const replies = await sendMany(40, key);
   assert.equal(succeeded(replies), 7);
   const refused = replies.filter(({ status }) => status !== 200).map(({ error }) => error.code);
@@ -106,28 +106,20 @@ test('concurrent requests on all threads spend exactly the balance', async () =>
 
 test('a daily cap counts requests of all threads', async () => {
   gateway.answer(chat, content);
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 50,
-    dailyCapMicros: micros(1_000_000),
-  });
+  const { key } = await gateway.makeKey({ creditUsd: 50, dailyCapMicros: micros(1_000_000) });
   assert.equal(succeeded(await sendMany(40, key)), 5);
 });
 
 test('a rate limit counts requests of all threads', async () => {
   gateway.answer(chat, content);
-  const { key } = await gateway.makeKey({
-    mode: 'live',
-    creditUsd: 50,
-    requestsPerMinute: 6,
-  });
+  const { key } = await gateway.makeKey({ creditUsd: 50, requestsPerMinute: 6 });
   assert.equal(succeeded(await sendMany(40, key)), 6);
 });
 
 test('a limit of concurrent requests counts those of all threads', async () => {
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, concurrentRequests: 4 });
+  const { key } = await gateway.makeKey({ creditUsd: 50, concurrentRequests: 4 });
   let refused = 0;
   const sent = Array.from({ length: 30 }, async () => {
     const reply = await sendOne(key);
@@ -146,7 +138,7 @@ test('a burst of spoiled answers on all threads stays within the loss budget', a
   const message = { role: 'assistant', content: null, tool_calls: [call] };
   const answer = { ...rest, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
   gateway.upstream.on(chat.upstreamPath, answerJson(answer));
-  const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key, account } = await gateway.makeKey({ creditUsd: 50 });
   const messages = endpoint('messages');
   const body = messages.body({ model: 'priced' });
   const headers = { connection: 'close' };
@@ -178,7 +170,7 @@ test('running answers that may outlast their time stay within the loss budget on
 test('identical cacheable requests on all threads share one run', async () => {
   const gate = Promise.withResolvers<void>();
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key } = await gateway.makeKey({ creditUsd: 50 });
   const earlier = gateway.upstream.requests.length;
   const body = chat.body({ model: 'priced', temperature: 0 });
   const sent = sendMany(30, key, { body });
@@ -198,7 +190,7 @@ testOn(
   async () => {
     const gate = Promise.withResolvers<void>();
     gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
-    const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const { key } = await gateway.makeKey({ creditUsd: 50 });
     const earlier = gateway.upstream.requests.length;
     const body = chat.body({ model: 'priced', temperature: 0, seed: 7 });
     const first = gateway.open(chat.path, { key, body, headers: { connection: 'close' } });
@@ -216,7 +208,7 @@ testOn(
 
 test('an Idempotency-Key runs once on all threads', async () => {
   gateway.upstream.on(chat.upstreamPath, numberedAnswers(chat));
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key } = await gateway.makeKey({ creditUsd: 50 });
   const earlier = gateway.upstream.requests.length;
   const replies = await sendMany(30, key, { headers: { 'idempotency-key': 'order-1' } });
   assert.equal(succeeded(replies), 30);
@@ -226,7 +218,7 @@ test('an Idempotency-Key runs once on all threads', async () => {
 testOn('sqlite', 'a route that fails on any thread is out of use on all', async () => {
   gateway.upstream.on('/local/v1/chat/completions', answerStatus(500));
   gateway.answer(chat, content);
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key } = await gateway.makeKey({ creditUsd: 50 });
   const earlier = gateway.upstream.requests.length;
   const body = chat.body({ model: 'two' });
   for (let count = 0; count < usualTuning.failuresMax + 3; count++) {
@@ -244,7 +236,7 @@ testOn('sqlite', 'a route that fails on any thread is out of use on all', async 
 
 test('a revoked key stops working on all threads', async () => {
   gateway.answer(chat, content);
-  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key, id } = await gateway.makeKey({ creditUsd: 50 });
   assert.equal(succeeded(await sendMany(12, key)), 12);
   await gateway.program.cli('keys', 'revoke', id);
   await until(async () => {
@@ -263,7 +255,7 @@ function linesOf(keyId: string): { readonly key_id?: string }[] {
 
 testOn('sqlite', 'the metrics and the log have the requests of all threads', async () => {
   gateway.answer(chat, content);
-  const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key, id } = await gateway.makeKey({ creditUsd: 50 });
   const read = async () => {
     const { text } = await gateway.get('/metrics', {
       key: metricsToken,
@@ -297,7 +289,7 @@ testOn(
   'all threads export their requests, once each and with what they cost',
   async () => {
     gateway.answer(chat, content);
-    const { key, account } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const { key, account } = await gateway.makeKey({ creditUsd: 50 });
     const admin = await adminOf(gateway);
     await admin.ok('PATCH', `/accounts/${account}/telemetry`, { body: { endpoint: customer.url } });
     // Threads notice the new address in their own time, and then send in their own time.
@@ -340,7 +332,7 @@ testOn(
   'every thread keeps bodies once the key asks for it, and none after it stops',
   async () => {
     gateway.answer(chat, content);
-    const { key, id } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
+    const { key, id } = await gateway.makeKey({ creditUsd: 50 });
     const keptOf = async (replies: readonly Reply[]) => {
       const ids = replies.map(({ requestId }) => requestId);
       const { read } = gateway.database;
@@ -351,7 +343,7 @@ testOn(
         .execute();
       return rows.length;
     };
-    const marked = await gateway.makeKey({ mode: 'live', creditUsd: 50, bodyDays: 1 });
+    const marked = await gateway.makeKey({ creditUsd: 50, bodyDays: 1 });
     /** Sends some on all threads, and returns how many are kept once each thread has stored its own. */
     const sendAndCount = async () => {
       const sent = await sendMany(12, key);
@@ -369,7 +361,7 @@ testOn(
 
 test('a process that was paused still keeps its limits', async () => {
   gateway.answer(chat, content);
-  const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50, requestsPerMinute: 6 });
+  const { key } = await gateway.makeKey({ creditUsd: 50, requestsPerMinute: 6 });
   // The key is known, so that the requests do not wait for the database.
   assert.equal((await gateway.get('/v1/balance', { key })).status, 200);
   const sent = sendMany(40, key);
@@ -382,7 +374,7 @@ test('a process that was paused still keeps its limits', async () => {
 });
 
 testOn('sqlite', 'threads are ready again after an outage of the database', async () => {
-  const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
+  const { key } = await second.makeKey({ creditUsd: 50 });
   const ask = () =>
     second.post(chat.path, {
       key,
@@ -415,7 +407,7 @@ testOn(
       await sleep(Math.random() * 40);
       return answerJson(wholeAnswer('chat', content))(response, request);
     });
-    const { key, account } = await second.makeKey({ mode: 'live', creditUsd: 500 });
+    const { key, account } = await second.makeKey({ creditUsd: 500 });
     let answered = 0;
     const killed = new AbortController();
     const clients = Array.from({ length: 24 }, async () => {
@@ -480,7 +472,7 @@ testOn(
     const gate = Promise.withResolvers<void>();
     second.upstream.on(chat.upstreamPath, numberedAnswers(chat, { gate: gate.promise }));
     const earlier = second.upstream.requests.length;
-    const { key } = await second.makeKey({ mode: 'live', creditUsd: 50 });
+    const { key } = await second.makeKey({ creditUsd: 50 });
     const send = () =>
       second.post(chat.path, {
         key,

@@ -35,8 +35,7 @@ const gateway = await startGateway(
   }),
   { clock, tuning: { failuresMax: 1_000, ejectionMsMax: 1 } },
 );
-const newKey = (options: KeyOptions = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 1, ...options });
+const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd: 1, ...options });
 const liveKey = (await newKey()).key;
 after(() => gateway.stop());
 
@@ -425,7 +424,7 @@ for (const [what, config] of Object.entries({
           : {},
     }));
     t.after(() => other.stop());
-    const made = await other.makeKey({ mode: 'live', creditUsd: 1 });
+    const made = await other.makeKey({ creditUsd: 1 });
     const reply = await other.post(path, { key: made.key, body: { query: 'a' } });
     assertRefused(reply, 503, 'upstream_unavailable');
     assert.match(reply.error.message, /BRAVE_API_KEY.*search\.price_usd/);

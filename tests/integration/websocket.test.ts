@@ -28,8 +28,7 @@ const gateway = await startGateway(
 );
 after(() => gateway.stop());
 
-const newKey = (options: object = {}) =>
-  gateway.makeKey({ mode: 'live', creditUsd: 5, ...options });
+const newKey = (options: object = {}) => gateway.makeKey({ creditUsd: 5, ...options });
 const model = 'gpt-6-luna';
 const ask = { model, input: 'Hello', max_output_tokens: 100 };
 

@@ -86,6 +86,7 @@ async function startBehind<Started extends Installation>(
 }
 
 export type KeyOptions = KeyControls & {
+  /** Default: `live` with a credit, which is of the live ledger, `test` without one. */
   readonly mode?: 'live' | 'test';
   /** The account of an earlier key; by default a new one is made. */
   readonly account?: string;
@@ -165,7 +166,8 @@ export class TestGateway<Started extends Installation = Installation> {
   }
 
   /** Makes a key as the command line does, but in this process: a command takes up to a second. */
-  async makeKey({ mode = 'test', account, creditUsd, ...controls }: KeyOptions = {}) {
+  async makeKey({ account, creditUsd, ...rest }: KeyOptions = {}) {
+    const { mode = creditUsd === undefined ? 'test' : 'live', ...controls } = rest;
     const nowMs = this.program.clock.nowMs();
     const accountId =
       account ?? (await openAccount(this.database.write, { name: 'Test' }, nowMs)).id;

@@ -103,8 +103,7 @@ export async function startPassing(
     return providers.get(id!)!.script(response, { ...request, path: path! });
   });
 
-  const newKey = (options: KeyOptions = {}) =>
-    gateway.makeKey({ mode: 'live', creditUsd, ...options });
+  const newKey = (options: KeyOptions = {}) => gateway.makeKey({ creditUsd, ...options });
   const openAi = ({ key }: Pick<Made, 'key'>) =>
     new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   const anthropic = ({ key }: Pick<Made, 'key'>) =>

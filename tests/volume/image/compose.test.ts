@@ -176,7 +176,7 @@ test(
   needsProxy,
   async (t) => {
     const { url, setup, upstream } = await startBehindProxy(t);
-    const { key } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+    const { key } = await setup.makeKey({ creditUsd: 5 });
     const { start, deltas, end } = streamFrames('chat', content);
     const answer = answerInParts([...start, deltas[0]!], [...deltas.slice(1), ...end]);
     upstream.on(chat.upstreamPath, answer.script);
@@ -193,11 +193,7 @@ test(
     assert.match(text, /two[^]*five[^]*\[DONE\]/);
 
     upstream.on(chat.upstreamPath, answerContent('chat', content));
-    const local = await setup.makeKey({
-      mode: 'live',
-      creditUsd: 5,
-      allowedAddresses: ['127.0.0.1/32'],
-    });
+    const local = await setup.makeKey({ creditUsd: 5, allowedAddresses: ['127.0.0.1/32'] });
     const claimed = { 'x-forwarded-for': '203.0.113.9' };
     const reply = await send(url + chat.path, {
       key: local.key,
@@ -214,7 +210,7 @@ test(
   needsProxy,
   async (t) => {
     const { url, replicas, setup, upstream, move } = await startBehindProxy(t);
-    const { key } = await setup.makeKey({ mode: 'live', creditUsd: 5 });
+    const { key } = await setup.makeKey({ creditUsd: 5 });
     const { start, deltas, end } = streamFrames('chat', content);
     let requests = 0;
     for (const [index, replica] of replicas.entries()) {
