@@ -9,6 +9,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { modelOf } from '../support/model-of.ts';
 
 const password = 'correct horse battery';
 
@@ -20,12 +21,10 @@ before(async () => {
   gateway = await startGateway({
     bodies: { days_max: 5 },
     models: {
-      'good-model': {
-        routes: [{ provider: 'local', model: 'up' }],
-        max_input_tokens: 10_000,
+      'good-model': modelOf([{ provider: 'local', model: 'up' }], {
         max_output_tokens: 1_000,
         prices: { input: 1000, output: 1000 },
-      },
+      }),
     },
   });
   gateway.upstream.on(

@@ -16,6 +16,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
 import type { RunningApp } from '../support/running-app.ts';
 import { TestClock } from '../support/test-clock.ts';
+import { modelOf } from '../support/model-of.ts';
 
 const dayMs = 86_400_000;
 
@@ -28,12 +29,9 @@ before(async () => {
   gateway = await startGateway(
     {
       models: {
-        'good-model': {
-          routes: [{ provider: 'local', model: 'up' }],
-          max_input_tokens: 10_000,
-          max_output_tokens: 1_000,
+        'good-model': modelOf([{ provider: 'local', model: 'up' }], {
           prices: { input: 1, output: 10 },
-        },
+        }),
       },
     },
     { clock },

@@ -16,6 +16,7 @@ import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { answerStatus } from '../support/upstream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import type { RunningApp } from '../support/running-app.ts';
+import { modelOf } from '../support/model-of.ts';
 
 const run = promisify(execFile);
 
@@ -27,12 +28,9 @@ before(async () => {
   gateway = await startGateway({
     bodies: { days_max: 5 },
     models: {
-      'broken-model': {
-        routes: [{ provider: 'local', model: 'up' }],
-        max_input_tokens: 10_000,
-        max_output_tokens: 1_000,
+      'broken-model': modelOf([{ provider: 'local', model: 'up' }], {
         prices: { input: 1, output: 1 },
-      },
+      }),
     },
   });
   owner = await signIn(gateway);

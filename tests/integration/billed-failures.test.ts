@@ -12,6 +12,7 @@ import {
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import {
   answerJson,
@@ -96,14 +97,8 @@ function geminiAnswer(finishReason: string, parts: readonly object[]): object {
   };
 }
 
-const model = (route: object) => ({
-  routes: [{ ...route, model: 'upstream-model' }],
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: true },
-  prices,
-  timeouts: { first_byte_ms: 1_000 },
-});
+const terms = { supports: { thinking: true }, prices, timeouts: { first_byte_ms: 1_000 } };
+const model = (route: object) => modelOf([{ ...route, model: 'upstream-model' }], terms);
 const gateway = await startGateway(
   {
     models: {

@@ -8,16 +8,13 @@ import { columnOf } from '../support/column-of.ts';
 import { endpoint } from '../support/endpoints.ts';
 import { type KeyOptions, startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const clock = new TestClock();
-const model = (provider: string) => ({
-  routes: [{ provider, model: 'm' }],
-  prices: { input: 1, output: 2 },
-  max_input_tokens: 200_000,
-  max_output_tokens: 8_000,
-});
+const model = (provider: string) =>
+  modelOf([{ provider, model: 'm' }], { max_input_tokens: 200_000 });
 const gateway = await startGateway(
   {
     models: {

@@ -14,19 +14,16 @@ import {
 import { endpoint, endpoints, type Endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerSse, type Script, type SseFrame } from '../support/upstream.ts';
 
 const chat = endpoint('chat');
 type Json = Readonly<Record<string, unknown>>;
 
 const prices = { input: 3, output: 15 };
-const modelBy = (provider: string, fields: object = {}) => ({
-  routes: [{ provider, model: 'upstream-model', ...fields }],
-  prices,
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: false, streaming: true, vision: false },
-});
+const supports = { thinking: false, streaming: true, vision: false };
+const modelBy = (provider: string, fields: object = {}) =>
+  modelOf([{ provider, model: 'upstream-model', ...fields }], { prices, supports });
 const gateway = await startGateway({
   models: {
     'by-responses': modelBy('openai', { api: 'responses' }),

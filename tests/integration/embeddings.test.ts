@@ -7,6 +7,7 @@ import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { columnOf } from '../support/column-of.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import { answerJson, answerStatus, type Script } from '../support/upstream.ts';
 import { rowsOf } from '../support/rows.ts';
 
@@ -34,32 +35,15 @@ const gateway = await startGateway(
       models: {
         two: {
           ...embedding,
-          routes: [
-            { provider: 'openai', model: 'first-host' },
-            { provider: 'second', model: 'second-host' },
-          ],
+          routes: routesTo({ openai: 'first-host', second: 'second-host' }),
           dimensions: { default: 3, min: 1, max: 4 },
           max_input_tokens: 100,
         },
-        nv: {
-          ...embedding,
-          routes: [{ provider: 'nvidia', model: 'nv' }],
-          dimensions: { default: 3 },
-        },
-        routed: { ...embedding, routes: [{ provider: 'openrouter', model: 'routed' }] },
-        fixed: {
-          ...embedding,
-          routes: [{ provider: 'second', model: 'fixed' }],
-          dimensions: { default: 3 },
-        },
-        spared: {
-          ...embedding,
-          routes: [
-            { provider: 'cohere', model: 'embed-v4.0' },
-            { provider: 'second', model: 'second-host' },
-          ],
-        },
-        'embed-v4.0': { routes: [{ provider: 'cohere', model: 'embed-v4.0' }], prices },
+        nv: { ...embedding, routes: routesTo({ nvidia: 'nv' }), dimensions: { default: 3 } },
+        routed: { ...embedding, routes: routesTo({ openrouter: 'routed' }) },
+        fixed: { ...embedding, routes: routesTo({ second: 'fixed' }), dimensions: { default: 3 } },
+        spared: { ...embedding, routes: routesTo({ cohere: 'embed-v4.0', second: 'second-host' }) },
+        'embed-v4.0': { routes: routesTo({ cohere: 'embed-v4.0' }), prices },
         'gemini-embedding-001': { prices },
         'mistral-embed': { prices },
         'pplx-embed-v1-0.6b': { prices },

@@ -9,6 +9,7 @@ import sharp from 'sharp';
 import { answerContent } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { answerJson, answerStatus } from '../support/upstream.ts';
 
 const png = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'green' } })
@@ -27,13 +28,8 @@ const imageHost = `127.0.0.1:${(imageServer.address() as AddressInfo).port}`;
 const judgement = { flagged: false, categories: {}, category_scores: {} };
 const inside = 'http://169.254.169.254/latest/meta-data/';
 
-const seeing = (route: object) => ({
-  routes: [route],
-  prices: { input: 1, output: 2 },
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: false, streaming: true, vision: true },
-});
+const supports = { thinking: false, streaming: true, vision: true };
+const seeing = (route: object) => modelOf([route], { supports });
 
 /** A third of these bytes is for fetched images. An account has half of them while others have some. */
 const answerBytes = 3_000_000;

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/lib/json.ts';
 import { readModerations, type Moderated } from '../../src/providers/moderations/index.ts';
 import { startGateway, upstreamKey } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerBytes, answerJson, answerStatus, type Script } from '../support/upstream.ts';
 
@@ -26,10 +27,7 @@ const gateway = await startGateway(
     models: {
       'house-guard': {
         type: 'moderation',
-        routes: [
-          { provider: 'local', model: 'guard' },
-          { provider: 'openai', model: 'guard' },
-        ],
+        routes: routesTo({ local: 'guard', openai: 'guard' }),
         prices: { input: 100, output: 0 },
       },
     },

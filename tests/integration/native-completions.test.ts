@@ -8,6 +8,7 @@ import { completions } from '../../src/formats/chat/completions.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { startGateway } from '../support/gateway.ts';
 import { readFrames, type Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import fc from '../support/property.ts';
 import { answerBytes, answerJson, answerSse, answerStatus } from '../support/upstream.ts';
 import { rowOf } from '../support/rows.ts';
@@ -26,16 +27,10 @@ const gateway = await startGateway(
       deepseek: { base_url: `${upstream.url}/v1`, api_key: 'none' },
     },
     models: {
-      base: { routes: [{ provider: 'host', model: 'upstream' }], ...sizes },
-      either: {
-        routes: [
-          { provider: 'local', model: 'upstream' },
-          { provider: 'host', model: 'upstream' },
-        ],
-        ...sizes,
-      },
+      base: { routes: routesTo({ host: 'upstream' }), ...sizes },
+      either: { routes: routesTo({ local: 'upstream', host: 'upstream' }), ...sizes },
       gaps: {
-        routes: [{ provider: 'deepseek', model: 'upstream' }],
+        routes: routesTo({ deepseek: 'upstream' }),
         ...sizes,
         max_output_tokens: 8_000,
       },

@@ -7,6 +7,7 @@ import { AuditedChanges } from '../../src/domain/audit/audited-changes.ts';
 import { answerContent } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerStatus } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
@@ -17,12 +18,9 @@ const clock = new TestClock();
 const gateway = await startGateway(
   {
     models: {
-      'priced-model': {
-        routes: [{ provider: 'local', model: 'up' }],
-        max_input_tokens: 10_000,
-        max_output_tokens: 1_000,
+      'priced-model': modelOf([{ provider: 'local', model: 'up' }], {
         prices: { input: 1, output: 10 },
-      },
+      }),
     },
   },
   { clock },

@@ -9,6 +9,7 @@ import { estimateInputTokens } from '../../src/lib/tokens.ts';
 import { readRanking } from '../../src/providers/rerank/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import type { Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { answerBytes, answerJson, answerStatus, type Script } from '../support/upstream.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -26,15 +27,12 @@ const gateway = await startGateway(
     models: {
       'house-rank': {
         type: 'rerank',
-        routes: [
-          { provider: 'local', model: 'bge' },
-          { provider: 'cohere', model: 'bge' },
-        ],
+        routes: routesTo({ local: 'bge', cohere: 'bge' }),
         prices: { input: 10, output: 0 },
       },
       'free-rank': {
         type: 'rerank',
-        routes: [{ provider: 'local', model: 'free' }],
+        routes: routesTo({ local: 'free' }),
         prices: { input: 0, output: 0 },
       },
     },

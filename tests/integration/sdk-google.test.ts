@@ -6,18 +6,16 @@ import { ApiError, FunctionCallingConfigMode, GoogleGenAI, type Part } from '@go
 import { answerContent, streamFrames } from '../support/answers.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse } from '../support/upstream.ts';
 
 const gateway = await startGateway({
   models: {
-    'acme/gem': {
-      routes: [{ provider: 'google', model: 'gemini-3.5-flash' }],
-      max_input_tokens: 100_000,
-      max_output_tokens: 8_000,
+    'acme/gem': modelOf([{ provider: 'google', model: 'gemini-3.5-flash' }], {
       supports: { thinking: true },
       prices: { input: 1, output: 10, cache_read: 0.1 },
-    },
+    }),
   },
 });
 after(() => gateway.stop());

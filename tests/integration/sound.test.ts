@@ -10,21 +10,20 @@ import {
 } from '../support/answers.ts';
 import { addressed, clients, type Client } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
+import { modelOf } from '../support/model-of.ts';
 import { wav } from '../support/task-samples.ts';
 import type { Tokens } from '../support/turn-format.ts';
 import { answerJson, framesText, thenReset } from '../support/upstream.ts';
 import { rowOf } from '../support/rows.ts';
 
 const prices = { input: 1, output: 10, cache_read: 0.1 };
-const modelAt = (provider: string, api: string | null, fields: object = {}) => ({
-  routes: [{ provider, model: 'upstream-model', ...(api && { api }) }],
-  prices: { ...prices, audio: 20 },
-  max_input_tokens: 100_000,
-  max_output_tokens: 8_000,
-  supports: { thinking: false, audio: true },
-  owned_by: provider,
-  ...fields,
-});
+const modelAt = (provider: string, api: string | null, fields: object = {}) =>
+  modelOf([{ provider, model: 'upstream-model', ...(api && { api }) }], {
+    prices: { ...prices, audio: 20 },
+    supports: { thinking: false, audio: true },
+    owned_by: provider,
+    ...fields,
+  });
 const gateway = await startGateway({
   pricing: { markup: 2 },
   models: {

@@ -5,6 +5,7 @@ import { after, beforeEach, describe, test } from 'node:test';
 import OpenAI from 'openai';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import { readFrames, Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import {
   answerBytes,
   answerJson,
@@ -40,15 +41,12 @@ const gateway = await startGateway(
         letters: {
           type,
           prices: byCharacters,
-          routes: [
-            { provider: 'openai', model: 'first-host' },
-            { provider: 'second', model: 'second-host' },
-          ],
+          routes: routesTo({ openai: 'first-host', second: 'second-host' }),
         },
         tokens: {
           type,
           prices: byTokens,
-          routes: [{ provider: 'openai', model: 'mini' }],
+          routes: routesTo({ openai: 'mini' }),
           timeouts: { total_ms: 1_000 },
         },
         'voxtral-mini-tts-3': { prices: byCharacters },

@@ -11,6 +11,7 @@ import type { TranscriptionJob } from '../../src/providers/transcriptions/host.t
 import { transcriptionHostOf } from '../../src/providers/transcriptions/index.ts';
 import { startGateway, upstreamKey, type KeyOptions } from '../support/gateway.ts';
 import { readFrames, type Reply } from '../support/http.ts';
+import { routesTo } from '../support/model-of.ts';
 import { rowsOf } from '../support/rows.ts';
 import { audioForm, formHeaders, wav } from '../support/task-samples.ts';
 import { answerJson, answerSse, type Script } from '../support/upstream.ts';
@@ -18,11 +19,15 @@ import { answerJson, answerSse, type Script } from '../support/upstream.ts';
 const path = '/v1/audio/transcriptions';
 const openAiPath = path;
 const secondPath = '/second/v1/audio/transcriptions';
-const type = 'transcription';
 /** 100 microdollars a second. */
 const byMinute = { input: 0, output: 0, minute: 0.006 };
 /** A microdollar a token. */
 const byTokens = { input: 1, output: 1 };
+const heardBy = (models: Record<string, string>, prices: object = byMinute) => ({
+  type: 'transcription',
+  prices,
+  routes: routesTo(models),
+});
 
 /** Of a server that starts in its tests. */
 const hastyPort = await freePort();
@@ -55,28 +60,9 @@ const gateway = await startGateway(
         cohere: at('/cohere'),
       },
       models: {
-        seconds: {
-          type,
-          prices: byMinute,
-          routes: [
-            { provider: 'openai', model: 'first-host' },
-            { provider: 'second', model: 'second-host' },
-          ],
-        },
-        tokens: {
-          type,
-          prices: byTokens,
-          routes: [{ provider: 'openai', model: 'mini' }],
-          timeouts: { total_ms: 1_000 },
-        },
-        hasty: {
-          type,
-          prices: byMinute,
-          routes: [
-            { provider: 'hasty', model: 'x' },
-            { provider: 'second', model: 'x' },
-          ],
-        },
+        seconds: heardBy({ openai: 'first-host', second: 'second-host' }),
+        tokens: { ...heardBy({ openai: 'mini' }, byTokens), timeouts: { total_ms: 1_000 } },
+        hasty: heardBy({ hasty: 'x', second: 'x' }),
         'whisper-large-v3': { prices: byMinute },
         'voxtral-mini-transcribe-3': { prices: byMinute },
         'grok-stt': { prices: byMinute },
@@ -84,38 +70,12 @@ const gateway = await startGateway(
         'nova-3': { prices: byMinute },
         'nova-3-multilingual': { prices: byMinute },
         'nova-3-diarize': { prices: byMinute },
-        'nova-spanish': {
-          type,
-          prices: byMinute,
-          routes: [{ provider: 'deepgram', model: 'nova-3?language=es' }],
-        },
-        'nova-older': {
-          type,
-          prices: byMinute,
-          routes: [{ provider: 'deepgram', model: 'nova-2?diarize=true' }],
-        },
-        'nova-first': {
-          type,
-          prices: byMinute,
-          routes: [
-            { provider: 'deepgram', model: 'nova-3' },
-            { provider: 'second', model: 'second-host' },
-          ],
-        },
-        'cohere-transcribe': {
-          type,
-          prices: byMinute,
-          routes: [{ provider: 'cohere', model: 'cohere-transcribe-03-2026' }],
-        },
-        asked: { type, prices: byTokens, routes: [{ provider: 'google', model: 'flash' }] },
-        'asked-or-heard': {
-          type,
-          prices: byMinute,
-          routes: [
-            { provider: 'google', model: 'flash' },
-            { provider: 'deepgram', model: 'nova-3' },
-          ],
-        },
+        'nova-spanish': heardBy({ deepgram: 'nova-3?language=es' }),
+        'nova-older': heardBy({ deepgram: 'nova-2?diarize=true' }),
+        'nova-first': heardBy({ deepgram: 'nova-3', second: 'second-host' }),
+        'cohere-transcribe': heardBy({ cohere: 'cohere-transcribe-03-2026' }),
+        asked: heardBy({ google: 'flash' }, byTokens),
+        'asked-or-heard': heardBy({ google: 'flash', deepgram: 'nova-3' }),
       },
     };
   },

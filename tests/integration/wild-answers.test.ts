@@ -6,6 +6,7 @@ import { streamFrames } from '../support/answers.ts';
 import { addressed, clients, endpoint } from '../support/endpoints.ts';
 import { startGateway } from '../support/gateway.ts';
 import { ok } from '../support/http.ts';
+import { modelOf } from '../support/model-of.ts';
 import { readPlainly } from '../support/plain/read-plainly.ts';
 import { checkStream } from '../support/stream-rules.ts';
 import { answerJson, answerSse, framesText } from '../support/upstream.ts';
@@ -15,12 +16,10 @@ const upstreamPath = '/local/v1/chat/completions';
 /** Nested too deeply for V8 to write. */
 const deepValue = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
-const model = {
-  routes: [{ provider: 'local', model: 'm' }],
-  max_input_tokens: 100_000,
+const model = modelOf([{ provider: 'local', model: 'm' }], {
   max_output_tokens: 10_000,
   prices: { input: 1, output: 1 },
-};
+});
 const gateway = await startGateway({
   models: {
     'on-chat': model,

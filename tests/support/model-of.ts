@@ -14,6 +14,11 @@ export function modelOf(routes: readonly object[], fields: object = {}) {
   };
 }
 
+/** Routes in order: `{ openai: 'mini' }` leads to the model `mini` at the provider `openai`. */
+export function routesTo(models: Readonly<Record<string, string>>) {
+  return Object.entries(models).map(([provider, model]) => ({ provider, model }));
+}
+
 /** A model at a provider of each wire format. */
 export const modelsByWire = {
   R: modelOf([{ provider: 'openai', model: 'gpt-4.1', api: 'responses' }]),
