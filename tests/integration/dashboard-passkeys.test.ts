@@ -1,7 +1,7 @@
 // Passkeys: they sign in without password and second factor, and every answer that a device did not
 // give to this question is refused.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { challengeLifetimeMs } from '../../src/domain/users/passkeys/challenges.ts';
 import { passkeysMax } from '../../src/domain/users/passkeys/records.ts';
 import { columnOf } from '../support/column-of.ts';
@@ -13,10 +13,10 @@ import {
   statusesOf,
   visitor,
 } from '../support/dashboard.ts';
-import { startGateway, startGatewayProgram, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayProgram } from '../support/gateway.ts';
 import { rowOf, rowsOf, setRows } from '../support/rows.ts';
 import { jsonOf, ok, type Reply } from '../support/http.ts';
-import { startMailbox, type Mailbox } from '../support/mailbox.ts';
+import { startMailbox } from '../support/mailbox.ts';
 import { type Lies, PasskeyDevice } from '../support/passkey-device.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { enrol } from '../support/totp.ts';
@@ -24,18 +24,13 @@ import { enrol } from '../support/totp.ts';
 const origin = 'https://llm.example.com';
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
-let gateway: TestGateway;
-let clock: TestClock;
-let mailbox: Mailbox;
-before(async () => {
-  clock = new TestClock();
-  mailbox = await startMailbox();
-  const smtp = { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' };
-  gateway = await startGateway(
-    { server: { trust_proxy: true, public_url: origin }, smtp },
-    { clock },
-  );
-});
+const clock = new TestClock();
+const mailbox = await startMailbox();
+const smtp = { url: mailbox.url, from: 'Tollgate <no-reply@gate.example>' };
+const gateway = await startGateway(
+  { server: { trust_proxy: true, public_url: origin }, smtp },
+  { clock },
+);
 after(async () => {
   await gateway.stop();
   await mailbox.close();

@@ -2,7 +2,7 @@
 // twice.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { loadSecrets } from '../../src/config/secret.ts';
 import { librarySecret } from '../../src/domain/users/second-factor-secrets.ts';
 import {
@@ -13,17 +13,14 @@ import {
   tokenOf,
   visitor,
 } from '../support/dashboard.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { rowOf } from '../support/rows.ts';
 import { jsonOf, ok } from '../support/http.ts';
 import { Authenticator, enrol } from '../support/totp.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ server: { trust_proxy: true } });
-});
+const gateway = await startGateway({ server: { trust_proxy: true } });
 after(() => gateway.stop());
 
 async function enrolled() {

@@ -1,55 +1,42 @@
 // What operators are told of, from the real causes: refused credentials, broken routes, losses, old
 // backups, models that end, and books that cannot be written.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { sqlitePathOf } from '../../src/db/database.ts';
 import { connectSqlite } from '../../src/db/sqlite/connection.ts';
 import { answerContent } from '../support/answers.ts';
-import { type DashboardClient, signIn } from '../support/dashboard.ts';
+import { signIn } from '../support/dashboard.ts';
 import { endpoint } from '../support/endpoints.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { jsonOf, ok } from '../support/http.ts';
-import { startMailbox, type Mailbox } from '../support/mailbox.ts';
+import { startMailbox } from '../support/mailbox.ts';
 import { rowsOf, setRows } from '../support/rows.ts';
 import { SleeplessClock } from '../support/test-clock.ts';
 import { untilNoticed } from '../support/until.ts';
 import { answerStatus } from '../support/upstream.ts';
-import {
-  isSigned,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '../support/webhook-receiver.ts';
+import { isSigned, startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const dayMs = 86_400_000;
 const own = '/operator/accounts/operators';
 const chat = endpoint('chat');
 const messages = endpoint('messages');
 
-let clock: SleeplessClock;
-let receiver: WebhookReceiver;
-let mailbox: Mailbox;
-let gateway: TestGateway;
-let operator: DashboardClient;
-let secret: string;
-
-before(async () => {
-  clock = new SleeplessClock(Date.now());
-  receiver = await startWebhookReceiver();
-  mailbox = await startMailbox();
-  const ends = new Date(clock.nowMs() + 20 * dayMs).toISOString().slice(0, 10);
-  gateway = await startGateway(
-    {
-      smtp: { url: mailbox.url, from: 'Service <noreply@service.example>' },
-      limits: { loss_budget_usd: 1 },
-      models: { 'gpt-6-luna': { retires_at: ends } },
-    },
-    { clock },
-  );
-  operator = await signIn(gateway, { role: null, operator: true });
-  // On loopback, without a setting: operators may.
-  const body = { kind: 'webhook', address: receiver.url };
-  ({ secret } = await jsonOf<{ secret: string }>(operator.post(`${own}/alert-endpoints`, body)));
-});
+const clock = new SleeplessClock(Date.now());
+const receiver = await startWebhookReceiver();
+const mailbox = await startMailbox();
+const ends = new Date(clock.nowMs() + 20 * dayMs).toISOString().slice(0, 10);
+const gateway = await startGateway(
+  {
+    smtp: { url: mailbox.url, from: 'Service <noreply@service.example>' },
+    limits: { loss_budget_usd: 1 },
+    models: { 'gpt-6-luna': { retires_at: ends } },
+  },
+  { clock },
+);
+let operator = await signIn(gateway, { role: null, operator: true });
+// On loopback, without a setting: operators may.
+const hook = { kind: 'webhook', address: receiver.url };
+const { secret } = await jsonOf<{ secret: string }>(operator.post(`${own}/alert-endpoints`, hook));
 after(async () => {
   await gateway.stop();
   await receiver.close();

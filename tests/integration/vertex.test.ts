@@ -1,10 +1,10 @@
 // What Vertex wants otherwise than the Gemini API: how service tiers are asked for and named, and how
 // input is counted.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { streamFrames, wholeAnswer } from '../support/answers.ts';
 import { loadCloudRecordings } from '../support/cloud-recordings.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { rowsOf } from '../support/rows.ts';
 import type { JsonObject } from '../../src/lib/json.ts';
 import { vertex } from '../../src/providers/vertex/index.ts';
@@ -15,30 +15,25 @@ const gemini = '/v1beta1/publishers/google/models/gemini-3.8-flash';
 /** 1000 and 100 tokens by the prices below, in microdollars. */
 const costs = { standard: 3_000, flex: 1_500, priority: 6_000 };
 
-let gateway: TestGateway;
-let key: string;
-
-before(async () => {
-  gateway = await startGateway(({ url }) => ({
-    providers: { vertex: { kind: 'vertex', base_url: url, api_key: 'express-key-1234' } },
-    models: {
-      gemini: {
-        routes: [{ provider: 'vertex', model: 'gemini-3.8-flash' }],
-        prices: {
-          input: 2,
-          output: 10,
-          service_tiers: { flex: { input: 1, output: 5 }, priority: { input: 4, output: 20 } },
-        },
-      },
-      llama: {
-        routes: [{ provider: 'vertex', model: 'meta/llama-4' }],
-        prices: { input: 2, output: 10, service_tiers: { flex: { input: 1, output: 5 } } },
+const gateway = await startGateway(({ url }) => ({
+  providers: { vertex: { kind: 'vertex', base_url: url, api_key: 'express-key-1234' } },
+  models: {
+    gemini: {
+      routes: [{ provider: 'vertex', model: 'gemini-3.8-flash' }],
+      prices: {
+        input: 2,
+        output: 10,
+        service_tiers: { flex: { input: 1, output: 5 }, priority: { input: 4, output: 20 } },
       },
     },
-    retries: { max_attempts: 1 },
-  }));
-  ({ key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 }));
-});
+    llama: {
+      routes: [{ provider: 'vertex', model: 'meta/llama-4' }],
+      prices: { input: 2, output: 10, service_tiers: { flex: { input: 1, output: 5 } } },
+    },
+  },
+  retries: { max_attempts: 1 },
+}));
+const { key } = await gateway.makeKey({ mode: 'live', creditUsd: 50 });
 after(() => gateway.stop());
 
 /** Answers with the tier as Vertex names it; a stream also has it where no token is counted. */
