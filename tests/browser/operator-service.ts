@@ -274,13 +274,23 @@ test('an operator finds, disables, enables and revokes any key, and its requests
   });
 });
 
+test('the home page links a model that has ended to the catalogue, which marks it', async () => {
+  await visit('/operator', async (page) => {
+    const warning = page.getByRole('listitem').filter({ hasText: 'good-model on 2026-11-30' });
+    await warning.getByRole('link', { name: 'Catalogue' }).click();
+    const model = page
+      .getByRole('table', { name: 'Models' })
+      .getByRole('row', { name: 'good-model' });
+    await model.getByText('Ended', { exact: true }).waitFor();
+  });
+});
+
 test('the catalogue lists models on sale first, the others by what would bring them', async () => {
   await visit('/operator/catalogue', async (page) => {
     await page.getByRole('searchbox', { name: 'Search models' }).fill('-model');
     const sold = page.getByRole('table', { name: 'Models' }).getByRole('row');
     await untilThereAre(sold, 2);
     await sold.nth(1).getByText('good-model').first().waitFor();
-    await sold.nth(1).getByText('Ended', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Switch on nowhere: 1 model' }).click();
     await row(page, 'unpriced-model').waitFor();
     await checkLooks(page, 'operator-catalogue-groups');

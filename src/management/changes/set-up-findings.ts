@@ -14,6 +14,7 @@ export type Finding = {
     | 'disk'
     | 'clock'
     | 'providers'
+    | 'models'
     | 'mail'
     | 'backup';
   readonly level: 'ok' | 'warning' | 'error';
@@ -31,6 +32,7 @@ export function findingsOf(area: Finding['area']) {
 
 const configuration = findingsOf('configuration');
 const ofProviders = findingsOf('providers');
+const ofModels = findingsOf('models');
 const ofBackup = findingsOf('backup');
 
 const pricesOldDays = 30;
@@ -141,7 +143,7 @@ function warnOfEnds(verb: string, models: readonly EndingModel[]): readonly Find
   const named = first.map(({ id, retiresAtMs }) => `${id} on ${dayOf(retiresAtMs)}`);
   if (models.length > first.length) named.push(`and ${models.length - first.length} more`);
   return [
-    configuration.warning(
+    ofModels.warning(
       `Providers ${verb} models that are on sale: ${named.join(', ')}.`,
       'Tell their users; "tollgate models check" names the successors. models.<id>.ended stops a sale.',
     ),

@@ -32,7 +32,7 @@ const Report = closed({
 
 /** A matter that the operator should deal with. */
 const NextStep = closed({
-  area: Type.String({ description: '`providers`, `backup`, `mail`, `configuration`' }),
+  area: Type.String({ description: '`providers`, `models`, `backup`, `mail`, `configuration`' }),
   what: Type.String(),
   remedy: orNull(Type.String()),
 });

@@ -49,6 +49,12 @@ function StepLink({ area }: { readonly area: string }) {
           Providers
         </AppLink>
       );
+    case 'models':
+      return (
+        <AppLink to="/operator/catalogue" underline="always">
+          Catalogue
+        </AppLink>
+      );
     case 'backup':
       return (
         <Anchor href="/docs/operations#backup" underline="always">
