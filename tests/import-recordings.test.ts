@@ -2,7 +2,6 @@
 // expects of them. docs/moving.md says what comes; the samples have every oddity that is known.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type ForeignRow, openForeign } from '../src/db/foreign.ts';
 import { loadCatalog } from '../src/domain/catalog/load-catalog.ts';
