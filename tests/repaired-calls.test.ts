@@ -19,7 +19,7 @@ const madeCall = (text: string) => ({ ...chatCall('a'), function: { name: 'f', a
 
 test('an earlier call of Chat has an object as its arguments at hosts that parse them', () => {
   const wrapped = (text: string) => JSON.stringify({ invalid_json_arguments: text });
-  // Of an answer that its limit cut off, and of hosts that write no arguments in words.
+  // The output limit cut off the answer with this call.
   const cut = '{"city":"Par';
   const inText = JSON.stringify('{"city":"Paris"}');
   const cases: Readonly<Record<string, readonly [host: string, openAi?: string]>> = {
@@ -62,7 +62,7 @@ test('arguments with more values than a request may have are sent as they came',
   };
   const [kept, none] = argumentsIn(long, ' ');
   assert.ok(kept === long && none === '{}');
-  // Those in a text count too.
+  // Values of arguments that are JSON inside a text count towards the limit, too.
   const inText = JSON.stringify(half);
   const [first, second] = argumentsIn(half, inText);
   assert.ok(first === half && second === JSON.stringify({ invalid_json_arguments: inText }));

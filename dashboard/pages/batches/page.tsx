@@ -151,7 +151,7 @@ function CancelButton({ batch: { id } }: { readonly batch: Batch }) {
   });
   const ask = () =>
     confirm({
-      // "Cancel" is the dialog's other button.
+      // Not "Cancel": the button that closes the dialog has that name.
       title: 'End the batch?',
       text: 'No further line begins. Lines that were answered, or that a provider has run by then, are paid.',
       action: 'End the batch',

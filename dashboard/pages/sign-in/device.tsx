@@ -51,7 +51,7 @@ function EnterCode({ onFound }: { readonly onFound: (waiting: Waiting) => void }
   const form = useForm({ mode: 'uncontrolled', initialValues: { code: sent } });
   const find = async ({ code }: { readonly code: string }) => {
     const waiting = await mutateAsync({ body: { user_code: code } });
-    // So that it needs not be typed again after a sign-in.
+    // The address keeps the code, so a user who must sign in again need not type it again.
     setSent({ user_code: waiting.user_code });
     onFound(waiting);
   };
