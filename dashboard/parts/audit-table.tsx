@@ -164,7 +164,11 @@ function Recorded({ entry }: { readonly entry: Entry }) {
                 {before}
               </Code>
             )}
-            {before !== null && after !== null && <span aria-label="became">→</span>}
+            {before !== null && after !== null && (
+              <span role="img" aria-label="became">
+                →
+              </span>
+            )}
             {after !== null && <Code style={{ overflowWrap: 'anywhere' }}>{after}</Code>}
           </Group>
         ))}

@@ -1,8 +1,9 @@
-import { Skeleton, Stack } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { ApiError } from '../api/api-error.ts';
 import { ErrorNotice } from './error-notice.tsx';
+import { Loading } from './loading.tsx';
 
 type Props<Data> = {
   readonly query: UseQueryResult<Data, ApiError>;
@@ -15,15 +16,15 @@ type Props<Data> = {
 export function QueryView<Data>({ query, skeleton, children }: Props<Data>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-  return skeleton ?? <LoadingLines />;
+  return <Loading>{skeleton ?? <LoadingLines />}</Loading>;
 }
 
 function LoadingLines() {
   return (
-    <Stack gap="sm" aria-busy aria-label="Loading">
+    <>
       <Skeleton h={14} w="70%" />
       <Skeleton h={14} w="90%" />
       <Skeleton h={14} w="50%" />
-    </Stack>
+    </>
   );
 }

@@ -2,7 +2,7 @@
 // fails when it reports an error, calls another origin, is wider than the screen, or has a serious
 // accessibility fault. `TOLLGATE_SCREENSHOTS=folder` saves a screenshot of each.
 import { after, before, test } from 'node:test';
-import { checkLooks, goWithin, withPage } from '../support/browser.ts';
+import { checkAccessibility, checkLooks, goWithin, withPage } from '../support/browser.ts';
 import { signIn, type DashboardClient } from '../support/dashboard.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
@@ -107,6 +107,18 @@ test('every page with content is readable in light and dark, on a desktop and on
         page,
         path === '/' ? 'overview' : path.slice(1).replace(/\?.*/, '').replaceAll(/[/:]+/g, '-'),
       );
+    }
+  });
+});
+
+test('pages that still load are readable', async () => {
+  await withPage({ baseUrl: gateway.url, cookie: user.cookie }, async (page) => {
+    // All answers but the session's are awaited.
+    await page.route(/\/dashboard-api\/(?!session)/, () => {});
+    for (const path of ['/operator', `/operator/accounts/${user.account}?tab=terms`]) {
+      await page.goto(path);
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor();
+      await checkAccessibility(page);
     }
   });
 });

@@ -3,6 +3,7 @@ import { Anchor, Badge, Group, List, Skeleton, Stack, Text } from '@mantine/core
 import type { ReactNode } from 'react';
 import type { Output } from '../../../api/client.ts';
 import { AppLink } from '../../../parts/link.tsx';
+import { Loading } from '../../../parts/loading.tsx';
 import { Money } from '../../../parts/money.tsx';
 import { shareText } from '../../../parts/number-text.ts';
 import { Panel } from '../../../parts/panel.tsx';
@@ -168,7 +169,13 @@ type LinesProps<Row> = {
 };
 
 export function Lines<Row>({ rows, none, keyOf, render }: LinesProps<Row>) {
-  if (!rows) return <Skeleton h={14} w="70%" aria-busy aria-label="Loading" />;
+  if (!rows) {
+    return (
+      <Loading>
+        <Skeleton h={14} w="70%" />
+      </Loading>
+    );
+  }
   if (rows.length === 0) return <Text c="dimmed">{none}</Text>;
   return (
     <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
