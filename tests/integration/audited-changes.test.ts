@@ -387,9 +387,9 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     frozen: true,
     retain_responses: false,
   }),
-  'PATCH /operator/accounts/:account/model-prices': sending(byOperator, {
-    model: 'gpt-6-luna',
-    multiplier_ppm: 900_000,
+  'PATCH /operator/accounts/:account/prices': sending(byOperator, {
+    price_multiplier_ppm: 5,
+    model_prices: [{ model: 'gpt-6-luna', multiplier_ppm: 900_000 }],
   }),
   'POST /operator/accounts/:account/adjustments': sending(byOperator, {
     ...adjustment,
@@ -418,11 +418,9 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
 const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> = {
   'POST /accounts': sending(byAdminKey, { name: 'New' }),
   'PATCH /accounts/:account': sending(byAdminKey, { frozen: true }),
-  'PATCH /accounts/:account/prices': sending(byAdminKey, { price_multiplier_ppm: 5 }),
   'PATCH /accounts/:account/telemetry': sending(byAdminKey, {
     endpoint: 'https://otlp.example.com',
   }),
-  'POST /accounts/:account/adjustments': sending(byAdminKey, adjustment),
   'POST /accounts/:account/forgive-losses': async () => {
     const { account } = await withLoss();
     return { by: admin, account };
@@ -433,7 +431,6 @@ const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> =
     return { by: admin, key, body: { user_id: user } };
   },
   'POST /keys/:key/rotate': sending(byAdminKey, { overlap_hours: 1 }),
-  'PATCH /accounts/:account/members/:user/budget': sending(byAdminKey, { daily_micros: 5 }),
 };
 
 testOn('sqlite', 'every change of the admin API is tried here, or is one of the dashboard', () => {

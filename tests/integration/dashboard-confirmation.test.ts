@@ -80,7 +80,7 @@ const unconfirmed: Readonly<Record<string, string>> = {
     PATCH /profile /accounts/:account/settings
       /accounts/:account/low-balance /accounts/:account/alert-endpoints/:endpoint
       /operator/accounts/:account/alert-endpoints/:endpoint
-      /operator/accounts/:account /operator/accounts/:account/model-prices
+      /operator/accounts/:account /operator/accounts/:account/prices
     POST /device-logins/find /accounts/:account/auto-top-up/card
       /accounts/:account/alert-endpoints/:endpoint/test
       /accounts/:account/alert-deliveries/:delivery/again

@@ -191,12 +191,12 @@ test("an account's prices and limits can be changed, also for one model, and inv
   };
   assert.partialDeepStrictEqual(await jsonOf(operator.patch(path, changes)), changes);
   const price = (model: string, multiplier_ppm: number | null) =>
-    operator.patch(`${path}/model-prices`, { model, multiplier_ppm });
+    operator.patch(`${path}/prices`, { model_prices: [{ model, multiplier_ppm }] });
   assert.deepEqual((await price('priced-model', 500_000)).json()['model_prices'], [
     { model: 'priced-model', multiplier_ppm: 500_000 },
   ]);
   assert.deepEqual((await price('priced-model', null)).json()['model_prices'], []);
-  assert.equal((await price('no-such-model', 500_000)).error.param, 'model');
+  assert.equal((await price('no-such-model', 500_000)).error.param, 'model_prices[0].model');
   for (const wrong of [{ allowed_addresses: ['nowhere'] }, { price_multiplier_ppm: -1 }])
     assert.equal((await operator.patch(path, wrong)).error.param, Object.keys(wrong)[0]);
   assert.equal((await operator.patch('/operator/accounts/acc_none', { frozen: true })).status, 404);

@@ -65,16 +65,10 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
   'POST /operator/accounts/:account/purge': ({ params, changes }) =>
     purgeAccount(changes, params.account),
 
-  'PATCH /operator/accounts/:account/model-prices': async ({ context, params, body, changes }) => {
-    const modelPrice = readModelPrice(context.gateway.hosts.catalog, body, 'model');
-    await updateAccount(changes, params.account, { modelPrice });
-    return readDetail(context, params.account);
-  },
-
   'GET /admin/v1/accounts/:account/prices': ({ context, params }) =>
     readPrices(context, params.account),
 
-  'PATCH /admin/v1/accounts/:account/prices': async ({ context, params, body, changes }) => {
+  'PATCH /operator/accounts/:account/prices': async ({ context, params, body, changes }) => {
     const { price_multiplier_ppm: priceMultiplierPpm, model_prices: modelPrices = [] } = body;
     const { catalog } = context.gateway.hosts;
     const wanted = modelPrices.map((price, index) => ({

@@ -12,9 +12,9 @@ import { daysLeft, readPace } from '../../domain/ledger/reports/runway.ts';
 import { formatUsd, type Micros, micros, microsFromUsd, microsPerCent } from '../../lib/money.ts';
 import { baseUrlOf } from '../../server/server-url.ts';
 import { forgiveLosses, requireAccount, setLowBalanceThresholds } from '../changes/accounts.ts';
-import { type Adjustment, adjustBalance, type Booked } from '../changes/balances.ts';
+import { adjustBalance } from '../changes/balances.ts';
 import type { ManagementContext } from '../context.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { sendReceipt } from './receipt-file.ts';
 import { sendStatementFile } from './statement.ts';
 import { readStatement } from './statement.ts';
@@ -44,7 +44,6 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   },
 
   'GET /accounts/:account/statement': readStatement,
-  'GET /admin/v1/accounts/:account/statement': readStatement,
 
   'GET /accounts/:account/statement.csv': ({ context, params, query, reply }) =>
     sendStatementFile(context, reply, { accountId: params.account, query }),
@@ -52,18 +51,27 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
   'GET /accounts/:account/receipt.pdf': ({ context, params, query, reply }) =>
     sendReceipt(context, reply, { accountId: params.account, entryId: query.entry }),
 
-  'POST /operator/accounts/:account/adjustments': (call) =>
-    adjust(call, ({ entryId, availableMicros }) => ({
-      entry_id: entryId,
-      available_micros: availableMicros,
-    })),
-
-  'POST /admin/v1/accounts/:account/adjustments': (call) =>
-    adjust(call, ({ entryId: entry_id, availableMicros: available_micros }) => {
-      const { kind, mode, amount_micros, note } = call.body;
-      const account_id = call.params.account;
-      return { entry_id, account_id, kind, mode, amount_micros, note, available_micros };
-    }),
+  'POST /operator/accounts/:account/adjustments': async ({ context, params, body, ...call }) => {
+    const { changes, once } = call;
+    const { account: accountId } = params;
+    const { kind, mode, note, amount_micros } = body;
+    await requireAccount(context.database.read, accountId);
+    return once.withLedger(ledgerIdOf(accountId, mode), async (id) => {
+      const order = {
+        kind,
+        accountId,
+        mode,
+        amountMicros: micros(amount_micros),
+        note,
+        entryId: id,
+      };
+      const booked = await adjustBalance(changes, context.gateway.books.ledger, order);
+      // The entry may be older than the kept answer. It counts; a different one is refused.
+      if (!booked) throw once.conflict('with another kind, amount or note. Nothing was booked.');
+      const { entryId: entry_id, availableMicros: available_micros } = booked;
+      return { entry_id, account_id: accountId, kind, mode, amount_micros, note, available_micros };
+    });
+  },
 
   'POST /admin/v1/accounts/:account/forgive-losses': ({ params, once }) =>
     once.inTransaction(({ changes }) => forgiveLosses(changes, params.account)),
@@ -116,28 +124,6 @@ export const billingHandlers: Handlers<typeof billingEndpoints> = {
     return { thresholds_micros: thresholds };
   },
 };
-
-type AdjustmentCall = Pick<Caller, 'changes' | 'once'> & {
-  readonly context: ManagementContext;
-  readonly params: { readonly account: string };
-  readonly body: Pick<Adjustment, 'kind' | 'mode' | 'note'> & { readonly amount_micros: number };
-};
-
-async function adjust<Answer>(
-  { context, params, body, changes, once }: AdjustmentCall,
-  shown: (booked: Booked) => Answer,
-): Promise<Answer> {
-  const { account: accountId } = params;
-  const { kind, mode, note, amount_micros } = body;
-  await requireAccount(context.database.read, accountId);
-  return once.withLedger(ledgerIdOf(accountId, mode), async (entryId) => {
-    const order = { kind, accountId, mode, amountMicros: micros(amount_micros), note, entryId };
-    const booked = await adjustBalance(changes, context.gateway.books.ledger, order);
-    // The entry may be older than the kept answer. It counts; a different one is refused.
-    if (!booked) throw once.conflict('with another kind, amount or note. Nothing was booked.');
-    return shown(booked);
-  });
-}
 
 function topUpBounds({ gateway }: ManagementContext) {
   const { stripe } = gateway.config;

@@ -14,7 +14,7 @@ import {
   inviteMember,
 } from '../changes/members.ts';
 import type { membersEndpoints, NewInvitation } from '../contract/members.ts';
-import type { Caller, Handlers } from '../handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { ifGiven, spendOf } from './keys.ts';
 import { checkEmail } from '../sign-in/sign-in-fields.ts';
 import type { Role } from '../../db/schema.ts';
@@ -56,8 +56,14 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
     });
   },
 
-  'PATCH /accounts/:account/members/:user/budget': changeBudget,
-  'PATCH /admin/v1/accounts/:account/members/:user/budget': changeBudget,
+  'PATCH /accounts/:account/members/:user/budget': ({ params, body, changes }) => {
+    const { daily_micros: daily, monthly_micros: monthly } = body;
+    const terms = {
+      daily_micros: ifGiven(daily, micros),
+      monthly_micros: ifGiven(monthly, micros),
+    };
+    return setBudget(changes, memberOf(params), terms);
+  },
 
   'GET /accounts/:account/invitations': async ({ context: { database, gateway }, params }) => {
     const open = await listInvitations(database.read, params.account, gateway.clock.nowMs());
@@ -99,17 +105,6 @@ type MemberParams = { readonly account: string; readonly user: string };
 
 function memberOf({ account, user }: MemberParams) {
   return { accountId: account, userId: user };
-}
-
-type BudgetCall = Pick<Caller, 'changes'> & {
-  readonly params: MemberParams;
-  readonly body: { readonly daily_micros?: number | null; readonly monthly_micros?: number | null };
-};
-
-function changeBudget({ params, body, changes }: BudgetCall): Promise<void> {
-  const { daily_micros: daily, monthly_micros: monthly } = body;
-  const terms = { daily_micros: ifGiven(daily, micros), monthly_micros: ifGiven(monthly, micros) };
-  return setBudget(changes, memberOf(params), terms);
 }
 
 /** A repeated request sends no second mail while the first is probably under way. */

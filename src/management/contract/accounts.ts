@@ -151,23 +151,13 @@ export const accountsEndpoints = {
       kept_bodies_erased: Type.Integer({ description: 'The requests whose bodies were kept.' }),
     }),
   }),
-  'PATCH /operator/accounts/:account/model-prices': endpoint({
-    access: 'operator',
-    commands: ['accounts update'],
-    summary: 'Set an account’s price of one model',
-    note: "Sets the multiplier of one model; null removes it, so that the account's applies.",
-    body: Type.Object({
-      model: Type.String({ minLength: 1 }),
-      multiplier_ppm: orNull(Multiplier),
-    }),
-    output: AccountDetail,
-  }),
   'GET /admin/v1/accounts/:account/prices': endpoint({
     scope: 'prices:read',
     summary: 'Get the price multipliers of an account',
     output: AccountPrices,
   }),
-  'PATCH /admin/v1/accounts/:account/prices': endpoint({
+  'PATCH /operator/accounts/:account/prices': endpoint({
+    access: 'operator',
     scope: 'prices:write',
     commands: ['accounts update'],
     summary: 'Change the price multipliers of an account',

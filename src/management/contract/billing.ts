@@ -68,7 +68,10 @@ const Only = Type.Optional(
   }),
 );
 
-/** Created by the client, one for each action. Repeated calls with the same value act once. */
+/**
+ * Created by the client, one for each action. Repeated calls with the same value act once. Admin keys
+ * send an `Idempotency-Key` instead.
+ */
 export const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' });
 
 /** At most a billion dollars; more is a typing error. */
@@ -103,9 +106,10 @@ export const billingEndpoints = {
   'GET /accounts/:account/statement': endpoint({
     access: 'viewer',
     operator: true,
+    scope: 'reports:read',
     summary: 'List the statement of an account',
-    note: 'Newest first.',
-    query: Type.Object({ mode: Mode, only: Only }),
+    note: 'Newest first. The lines add up to the posted balance.',
+    query: Type.Object({ mode: ModeFilter, only: Only }),
     page: StatementLine,
   }),
   'GET /accounts/:account/statement.csv': endpoint({
@@ -122,33 +126,14 @@ export const billingEndpoints = {
     query: Type.Object({ entry: Type.String({ minLength: 1, maxLength: 300 }) }),
     file: 'application/pdf',
   }),
-  'GET /admin/v1/accounts/:account/statement': endpoint({
-    scope: 'reports:read',
-    summary: 'List the statement of an account',
-    note: 'Newest first. The lines add up to the posted balance.',
-    query: Type.Object({ mode: ModeFilter, only: Only }),
-    page: StatementLine,
-  }),
   'POST /operator/accounts/:account/adjustments': endpoint({
     access: 'operator',
-    commands: ['accounts credit', 'accounts debit'],
-    summary: 'Credit or debit an account',
-    note: 'A debit may take the balance below zero.',
-    body: Type.Object({ request_id: RequestId, ...adjustment }),
-    output: closed({
-      entry_id: Type.String(),
-      available_micros: Type.Integer({
-        description: 'Right after it; the same when it is asked for again.',
-      }),
-    }),
-  }),
-  'POST /admin/v1/accounts/:account/adjustments': endpoint({
     scope: 'credits:write',
     commands: ['accounts credit', 'accounts debit'],
     summary: 'Credit or debit an account',
     note: 'A debit may take the balance below zero. 409: the balance would be beyond $9 billion. A credit or debit is booked once under its `Idempotency-Key`, also after the day that answers are kept.',
     idempotency: 'required',
-    body: Type.Object(adjustment),
+    body: Type.Object({ request_id: RequestId, ...adjustment }),
     output: closed({
       entry_id: Type.String(),
       account_id: Type.String(),

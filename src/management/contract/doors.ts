@@ -55,12 +55,13 @@ export function keyDoor(contract: Contract): Door<KeyEndpoint> {
   const calls = Object.entries(contract).flatMap(([name, endpoint]) => {
     const { scope, query, body } = endpoint;
     if (!scope) return [];
+    const { request_id: _inHeader, ...fields } = body?.properties ?? {};
     const shown = {
       ...endpoint,
       declared: name,
       scope,
       ...(isList(endpoint) && { query: withFields(query, keyPaging) }),
-      ...(body && { body: closed(body.properties) }),
+      ...(body && { body: closed(fields) }),
       output: isList(endpoint) ? keyPage(rowOf(endpoint)) : (sessionOutput(endpoint) as TObject),
     };
     return [[name.replace(/ \/(?:admin\/v1|operator)/, ' '), shown] as const];

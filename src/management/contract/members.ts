@@ -83,12 +83,6 @@ export const membersEndpoints = {
   }),
   'PATCH /accounts/:account/members/:user/budget': endpoint({
     access: 'owner',
-    summary: 'Set the budget of a member',
-    note: 'All keys of the member share it: live keys and test keys separately.',
-    body: Budgets,
-    output: Done,
-  }),
-  'PATCH /admin/v1/accounts/:account/members/:user/budget': endpoint({
     scope: 'users:write',
     summary: 'Set or remove the budget of a member',
     note: 'All keys of the member share it: live keys and test keys separately. A field that is left out stays as it is; null clears it, and a budget without fields is removed.',

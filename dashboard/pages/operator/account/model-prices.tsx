@@ -16,7 +16,7 @@ type Account = Output<'GET /operator/accounts/:account'>;
 type Price = Account['model_prices'][number];
 
 export function ModelPrices({ account }: { readonly account: Account }) {
-  const change = useChange('PATCH /operator/accounts/:account/model-prices', {
+  const change = useChange('PATCH /operator/accounts/:account/prices', {
     invalidates: ['GET /operator/accounts/:account', 'GET /operator/audit-log'],
   });
   const form = useForm({
@@ -27,14 +27,17 @@ export function ModelPrices({ account }: { readonly account: Account }) {
     },
   });
   const set = (model: string, ppm: number | null) =>
-    change.mutateAsync({ params: { account: account.id }, body: { model, multiplier_ppm: ppm } });
+    change.mutateAsync({
+      params: { account: account.id },
+      body: { model_prices: [{ model, multiplier_ppm: ppm }] },
+    });
   const { onSubmit, error } = useFormSubmit(
     form,
     async ({ model, multiplier }) => {
       await set(model.trim(), ppmFromText(multiplier));
       form.reset();
     },
-    { model: 'model', multiplier_ppm: 'multiplier' },
+    { 'model_prices[0].model': 'model', 'model_prices[0].multiplier_ppm': 'multiplier' },
   );
   const columns: readonly Column<Price>[] = [
     { title: 'Model', value: (price) => price.model, phone: 'title' },
