@@ -111,6 +111,33 @@ test('a chat knows its earlier turns when they were streamed, on a model of anot
   );
 });
 
+test('in test mode a directive runs code, whole and streamed, and the prompt read again is charged', async () => {
+  const model = 'gemini-3.5-flash';
+  const asked = {
+    model,
+    contents: 'sandbox: tool=code_execution print(1)\nHello!',
+    config: { tools: [{ codeExecution: {} }] },
+  };
+  const whole = await sandbox.models.generateContent(asked);
+  const chunks = await Array.fromAsync(await sandbox.models.generateContentStream(asked));
+  const last = chunks.at(-1)!;
+  assert.deepEqual(
+    [whole.executableCode, whole.codeExecutionResult],
+    ['print(1)', 'The sandbox runs no code.\n'],
+  );
+  assert.match(whole.text!, /^You said: Hello!/);
+  const streamed = chunks.flatMap(({ candidates }) => candidates![0]!.content!.parts!);
+  assert.equal(streamed.filter((part) => part.executableCode?.code === 'print(1)').length, 1);
+  const { promptTokenCount: prompt, toolUsePromptTokenCount: again } = whole.usageMetadata!;
+  assert.equal(again, prompt);
+  const costs = [whole, last].map(
+    ({ usageMetadata }) => (usageMetadata as unknown as { cost: number }).cost,
+  );
+  const plain = await sandbox.models.generateContent({ ...asked, contents: 'Hello!' });
+  assert.equal(costs[0], costs[1]);
+  assert.ok(costs[0]! > (plain.usageMetadata as unknown as { cost: number }).cost);
+});
+
 test('schemas in both dialects, a forced tool and instructions reach a model of another vendor', async () => {
   const { text } = await sandbox.models.generateContent({
     model: 'claude-haiku-4-5',

@@ -1,26 +1,8 @@
 // Edits frames that a client format has written, for hosts whose answers differ.
 import type { StreamEvent } from '../../canonical/event.ts';
-import type { ClientFormat, StreamPipe } from '../../formats/format.ts';
+import type { StreamPipe } from '../../formats/format.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { formatSse, SseParser } from '../../lib/sse.ts';
-import type { Host } from './host.ts';
-
-/** Returns the writers of a host that answers as the client format does, without its usage if asked. */
-export function writersOf(
-  { writeAnswer, writeStream }: Pick<ClientFormat, 'writeAnswer' | 'writeStream'>,
-  withoutUsage: (data: JsonObject) => JsonObject,
-): Pick<Host, 'writeAnswer' | 'writeStream'> {
-  return {
-    writeAnswer: (answer, { context, hasUsage }) => {
-      const written = writeAnswer(answer, context);
-      return hasUsage ? written : withoutUsage(written);
-    },
-    writeStream: ({ context, hasUsage }) => {
-      const write = writeEvents(writeStream(context));
-      return hasUsage ? write : (event) => changeFrames(write(event), withoutUsage);
-    },
-  };
-}
 
 /** Returns the frames of each event; those of `finish` end the stream. */
 export function writeEvents(pipe: StreamPipe<StreamEvent>): (event: StreamEvent) => string {

@@ -2,9 +2,9 @@
 import type { OutputFormat } from '../../canonical/request.ts';
 import { gemini as format } from '../../formats/gemini/index.ts';
 import { type JsonObject, objectOf, objectsOf } from '../../lib/json.ts';
-import type { SandboxRequest } from '../sandbox/request.ts';
-import { writersOf } from './frames.ts';
-import type { Host } from './host.ts';
+import { codeTool, type SandboxRequest } from '../sandbox/request.ts';
+import { changeFrames, writeEvents } from './frames.ts';
+import type { AnswerOptions, Host } from './host.ts';
 import {
   jsonSchema,
   numberOf,
@@ -16,10 +16,50 @@ import {
   textsOf,
 } from './reading.ts';
 
-export const gemini: Host = { readRequest, ...writersOf(format, withoutUsage) };
+export const gemini: Host = {
+  readRequest,
+  writeAnswer: (answer, options) =>
+    withCode(changeBody(format.writeAnswer(answer, options.context), options), options),
+  writeStream: (options) => {
+    const write = writeEvents(format.writeStream(options.context));
+    if (options.hasUsage && options.code === null) return write;
+    let isCodeTold = false;
+    return (event) =>
+      changeFrames(write(event), (data) => {
+        const changed = changeBody(data, options);
+        const told = isCodeTold ? changed : withCode(changed, options);
+        isCodeTold = true;
+        return told;
+      });
+  },
+};
 
-function withoutUsage({ usageMetadata: _usage, ...body }: JsonObject): JsonObject {
-  return body;
+/** After its code the model reads the prompt again. */
+function changeBody(
+  { usageMetadata, ...body }: JsonObject,
+  { hasUsage, code }: AnswerOptions,
+): JsonObject {
+  if (!hasUsage || usageMetadata === undefined) return body;
+  const { promptTokenCount: read, totalTokenCount: total } = objectOf(usageMetadata);
+  const again = code !== null && {
+    toolUsePromptTokenCount: read,
+    totalTokenCount: Number(total) + Number(read),
+  };
+  return { ...body, usageMetadata: { ...objectOf(usageMetadata), ...again } };
+}
+
+/** Begins an answer with the code and what came of it. */
+function withCode(body: JsonObject, { code }: AnswerOptions): JsonObject {
+  if (code === null) return body;
+  const [first, ...others] = objectsOf(body.candidates);
+  const content = objectOf(first?.content);
+  const output = 'The sandbox runs no code.\n';
+  const parts = [
+    { executableCode: { language: 'PYTHON', code } },
+    { codeExecutionResult: { outcome: 'OUTCOME_OK', output } },
+    ...objectsOf(content.parts),
+  ];
+  return { ...body, candidates: [{ ...first, content: { ...content, parts } }, ...others] };
 }
 
 function readRequest({
@@ -46,6 +86,7 @@ function readRequest({
     stopSequences: readStop(config.stopSequences),
     asksToThink: objectOf(config.thinkingConfig).includeThoughts === true,
     outputFormat: readOutputFormat(config),
+    ...(objectsOf(tools).some(({ codeExecution: code }) => code) && { searchTool: codeTool }),
   };
 }
 

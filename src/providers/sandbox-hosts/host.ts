@@ -3,7 +3,7 @@
 import type { StreamEvent } from '../../canonical/event.ts';
 import type { JsonObject } from '../../lib/json.ts';
 import type { AnswerContext } from '../../formats/format.ts';
-import type { SandboxAnswer } from '../sandbox/compose.ts';
+import type { Composed } from '../sandbox/compose.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
 
 export type Host = {
@@ -12,7 +12,7 @@ export type Host = {
    * skipped.
    */
   readonly readRequest: (body: JsonObject) => SandboxRequest;
-  readonly writeAnswer: (answer: SandboxAnswer, options: AnswerOptions) => JsonObject;
+  readonly writeAnswer: (answer: Composed['answer'], options: AnswerOptions) => JsonObject;
   /**
    * Called once for each stream. The returned function gives the frames of each event; the frames
    * of `finish` end the stream.
@@ -25,4 +25,6 @@ export type AnswerOptions = {
   readonly context: AnswerContext;
   /** True when the answer reports its usage. */
   readonly hasUsage: boolean;
+  /** The code that Gemini runs before the text; null: none. */
+  readonly code: string | null;
 };

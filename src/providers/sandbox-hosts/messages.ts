@@ -4,7 +4,7 @@ import { messages as format } from '../../formats/messages/index.ts';
 import { isSearchTool } from '../../formats/messages/web-search.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { SandboxRequest } from '../sandbox/request.ts';
-import { writersOf } from './frames.ts';
+import { changeFrames, writeEvents } from './frames.ts';
 import type { Host } from './host.ts';
 import {
   instructedFormat,
@@ -18,7 +18,17 @@ import {
   textsOf,
 } from './reading.ts';
 
-export const messages: Host = { readRequest, ...writersOf(format, withoutUsage) };
+export const messages: Host = {
+  readRequest,
+  writeAnswer: (answer, { context, hasUsage }) => {
+    const written = format.writeAnswer(answer, context);
+    return hasUsage ? written : withoutUsage(written);
+  },
+  writeStream: ({ context, hasUsage }) => {
+    const write = writeEvents(format.writeStream(context));
+    return hasUsage ? write : (event) => changeFrames(write(event), withoutUsage);
+  },
+};
 
 function withoutUsage({ usage: _usage, message, ...event }: JsonObject): JsonObject {
   return { ...event, ...(isObject(message) && { message: withoutUsage(message) }) };

@@ -13,14 +13,18 @@ import type { FoundPage } from '../../terms/search-source.ts';
 import { cutAtLimit, cutAtSequence } from './cut.ts';
 import type { ToolDirective } from './directives.ts';
 import { failureWithStatus, refuse } from './failures.ts';
-import type { SandboxRequest } from './request.ts';
+import { codeTool, type SandboxRequest } from './request.ts';
 import { makeInstance, openBudget } from './schema-instance.ts';
 import { makePage } from './search.ts';
 import { chooseSearch } from './searches.ts';
 import type { Turn } from './turn.ts';
 import { countUsage } from './usage.ts';
 
-export type SandboxAnswer = Answer<SpokenPart | SearchPart>;
+export type Composed = {
+  readonly answer: Answer<SpokenPart | SearchPart>;
+  /** The code that Gemini runs before it answers; null: none. */
+  readonly code: string | null;
+};
 
 type ComposeInput = {
   readonly request: SandboxRequest;
@@ -31,19 +35,20 @@ type ComposeInput = {
 };
 
 type Composing = ComposeInput & {
-  /** The query of a search; null: none. */
-  readonly query: string | null;
+  /** The query of a search, or the code to run. */
+  readonly asked: string | null;
   /** Makes a value for a schema of the request; `of` says which. */
   readonly instanceOf: (schema: JsonObject, of: string) => unknown;
 };
 
 /** Throws UpstreamBroken as a directive says, and when the request asks for something impossible. */
-export function composeAnswer(input: ComposeInput): SandboxAnswer {
+export function composeAnswer(input: ComposeInput): Composed {
   const { request, turn, maxOutputTokens } = input;
   const { status, withoutUsage } = turn.directives;
   if (status !== null) throw new UpstreamBroken(failureWithStatus(status));
-  const query = chooseSearch(request, turn);
-  const composing = { ...input, query, instanceOf: instanceMaker() };
+  const asked = chooseSearch(request, turn);
+  const query = request.searchTool === codeTool ? null : asked;
+  const composing = { ...input, asked, instanceOf: instanceMaker() };
   const found = query === null ? [] : [makePage(query, 0)];
   const search: SearchPart[] = query === null ? [] : [{ type: 'search', query, found }];
   const thinking = makeThinking(input);
@@ -66,9 +71,12 @@ export function composeAnswer(input: ComposeInput): SandboxAnswer {
   const end = calls.length > 0 ? 'tool-calls' : 'end';
   const reason = isCut ? 'length' : sequence === null ? end : 'stop-sequence';
   return {
-    content: [...content.slice(0, thinking.length), ...search, ...content.slice(thinking.length)],
-    stop: { reason, sequence },
-    usage: withoutUsage ? null : countUsage(request, content),
+    answer: {
+      content: [...content.slice(0, thinking.length), ...search, ...content.slice(thinking.length)],
+      stop: { reason, sequence },
+      usage: withoutUsage ? null : countUsage(request, content),
+    },
+    code: query === null ? asked : null,
   };
 }
 
@@ -86,13 +94,13 @@ function makeThinking({ request, turn, thinking }: ComposeInput): ThinkingPart[]
  * last word, as with a real model.
  */
 function makeCalls(composing: Composing): ToolCallPart[] {
-  const { request, turn, query } = composing;
+  const { request, turn, asked: searched } = composing;
   const asked = turn.directives.toolCalls
     .filter(({ name }) => name !== request.searchTool)
     .map((call) => ({ ...call, name: sentName(request, call.name) }));
   for (const { name } of asked) findTool(request, name);
   const callsBefore = countCalls(request);
-  const wanted = query === null ? chooseCalls(request, asked) : asked;
+  const wanted = searched === null ? chooseCalls(request, asked) : asked;
   const allowed = request.parallelToolCalls === false ? wanted.slice(0, 1) : wanted;
   return allowed.map(({ name, input }, index) => {
     const tool = findTool(request, name);

@@ -22,9 +22,9 @@ export async function playExchange(call: SandboxCall): Promise<SandboxReply> {
   const request = { ...host.readRequest(body), toolNames: upstreamFormats[format].toolNames };
   try {
     const begun = await begin(request, call);
-    const { answer } = begun;
+    const { answer, code } = begun;
     const context = contextOf(call, body, request);
-    const options = { context, hasUsage: answer.usage !== null };
+    const options = { context, hasUsage: answer.usage !== null, code };
     const events = play(begun, call);
     if (stream)
       return { kind: 'stream', chunks: writeChunks(events, host.writeStream(options), call) };

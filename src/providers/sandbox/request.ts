@@ -16,6 +16,12 @@ export type SandboxRequest = Pick<
   readonly asksToThink: boolean;
   /** The rule that adapted tool names for the host. Left out: they are the client's own. */
   readonly toolNames?: ToolNameRule;
-  /** The name of the provider's own web search tool. Left out: none is offered. */
+  /** The name of the provider's own web search tool, or `codeTool`. Left out: none is offered. */
   readonly searchTool?: string;
 };
+
+/**
+ * The name of Gemini's code execution in a directive. The sandbox treats it as a search whose query is
+ * the code.
+ */
+export const codeTool = 'code_execution';

@@ -7,7 +7,7 @@ import { UpstreamBroken } from '../../canonical/upstream-broken.ts';
 import { noUsage } from '../../canonical/usage.ts';
 import { brokenStream } from '../../formats/stream-progress.ts';
 import type { SandboxOptions } from '../provider.ts';
-import { composeAnswer, type SandboxAnswer } from './compose.ts';
+import { composeAnswer, type Composed } from './compose.ts';
 import { splitIntoDeltas } from './deltas.ts';
 import type { Directives } from './directives.ts';
 import { refuse } from './failures.ts';
@@ -15,7 +15,7 @@ import type { SandboxRequest } from './request.ts';
 import { readTurn } from './turn.ts';
 import { countInputTokens } from './usage.ts';
 
-export type Begun = { readonly answer: SandboxAnswer; readonly directives: Directives };
+export type Begun = Composed & { readonly directives: Directives };
 
 /** Composes the answer. Throws UpstreamBroken, after the requested delay, for a request that fails. */
 export async function begin(request: SandboxRequest, options: SandboxOptions): Promise<Begun> {
@@ -29,8 +29,7 @@ export async function begin(request: SandboxRequest, options: SandboxOptions): P
   const turn = readTurn(request.messages);
   const { directives } = turn;
   try {
-    const answer = composeAnswer({ request, turn, maxOutputTokens, thinking });
-    return { answer, directives };
+    return { ...composeAnswer({ request, turn, maxOutputTokens, thinking }), directives };
   } catch (error) {
     await pause(directives.delayMs, options);
     throw error;
@@ -50,7 +49,7 @@ export async function* play(
 }
 
 async function* playContent(
-  content: SandboxAnswer['content'],
+  content: Composed['answer']['content'],
   { paceMs, cutAfter }: Directives,
   options: SandboxOptions,
 ): AsyncGenerator<StreamEvent> {
@@ -72,7 +71,7 @@ async function* playContent(
 }
 
 function* contentEvents(
-  content: SandboxAnswer['content'],
+  content: Composed['answer']['content'],
   isWhole: boolean,
 ): Generator<StreamEvent> {
   for (const part of content)

@@ -1,11 +1,12 @@
-// The web search that a provider runs for its model: when the sandbox's model asks for it, and for what.
+// The web search that a provider runs for its model, and the code that Gemini runs: when the sandbox's
+// model asks for it, and for what.
 import { objectOf, parsedOr } from '../../lib/json.ts';
 import type { SandboxRequest } from './request.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * Returns the query, or null: no tool, or the model answers or calls another tool. It searches when a
- * directive asks for it, as for any tool, or the request requires it.
+ * Returns the query or the code, or null: no tool, or the model answers or calls another tool. It
+ * searches when a directive asks for it, as for any tool, or the request requires it.
  */
 export function chooseSearch(
   { searchTool, toolChoice, tools }: SandboxRequest,
