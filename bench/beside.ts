@@ -1,6 +1,6 @@
-// The CPU of a request in two gateways that take turns on one core, in short rounds. `npm run bench
-// -- --beside <checkout>`: another checkout that is built, and this one; `--stores`: SQLite and
-// PostgreSQL.
+// The CPU of a request in two gateways that take turns on one core, in short rounds. Two processes of
+// one version differ by up to 30 %, so each is started several times. `npm run bench -- --beside
+// <checkout>`: another checkout that is built, and this one; `--stores`: SQLite and PostgreSQL.
 import { resolve } from 'node:path';
 import { createDatabase } from '../tests/support/postgres.ts';
 import type { Child } from './child.ts';
@@ -11,8 +11,9 @@ import { median } from './statistics.ts';
 import { formatTable } from './table.ts';
 import { type Request, streams, wholeAnswers } from './workloads.ts';
 
-const rounds = 20;
-const warmUps = 20;
+const starts = 5;
+const rounds = 4;
+const warmUps = 24;
 
 type Contestant = { readonly installation: Installation; readonly gateway: Child };
 type Figures = { readonly cpuMicros: number; readonly perSecond: number };
@@ -37,40 +38,58 @@ async function benchPair(
   pair: Readonly<Record<string, GatewayOptions>>,
   durationMs: number,
 ): Promise<string> {
-  const contestants: Contestant[] = [];
-  for (const options of Object.values(pair)) {
-    const installation = installGateway(upstreamPort, options);
-    contestants.push({ installation, gateway: await installation.start() });
-  }
   const bursts = streams.filter(({ play }) => play === 'burst');
-  const rows: string[][] = [];
-  for (const { name, asked } of [...wholeAnswers, ...bursts, ...hits])
-    for (const clients of name === 'chat' ? [64, 8, 1] : [64]) {
-      const load = { asked, clients, durationMs };
-      const figures = await inTurn(contestants, load);
-      const [one, other] = figures.map((all) => ({
-        cpu: median(all.map(({ cpuMicros }) => cpuMicros)),
-        rate: median(all.map(({ perSecond }) => perSecond)),
-      }));
-      rows.push([
-        name,
-        String(clients),
-        `${one!.cpu.toFixed(0)} µs`,
-        `${other!.cpu.toFixed(0)} µs`,
-        `${((other!.cpu / one!.cpu) * 100).toFixed(0)} %`,
-        one!.rate.toFixed(0),
-        other!.rate.toFixed(0),
-      ]);
+  const loads = [...wholeAnswers, ...bursts, ...hits].flatMap(({ name, asked }) =>
+    (name === 'chat' ? [64, 8, 1] : [64]).map((clients) => ({ name, asked, clients, durationMs })),
+  );
+  /** Of each load: the medians of each start, of both. */
+  const figures = loads.map((): Figures[][] => [[], []]);
+  for (let start = 0; start < starts; start++) {
+    const contestants: Contestant[] = [];
+    for (const options of Object.values(pair)) {
+      const installation = installGateway(upstreamPort, options);
+      contestants.push({ installation, gateway: await installation.start() });
     }
-  for (const { gateway, installation } of contestants) {
-    await gateway.stop();
-    installation.remove();
+    for (const [index, load] of loads.entries())
+      for (const [of, all] of (await inTurn(contestants, load)).entries())
+        figures[index]![of]!.push(mediansOf(all));
+    for (const { gateway, installation } of contestants) {
+      await gateway.stop();
+      installation.remove();
+    }
   }
+  const rows = loads.map(({ name, clients }, index) => {
+    const all = figures[index]!;
+    const [one, other] = all.map(mediansOf);
+    return [
+      name,
+      String(clients),
+      ...all.map((each) => rangeOf(each.map(({ cpuMicros }) => cpuMicros))),
+      `${((other!.cpuMicros / one!.cpuMicros) * 100).toFixed(0)} %`,
+      one!.perSecond.toFixed(0),
+      other!.perSecond.toFixed(0),
+    ];
+  });
   const [one, other] = Object.keys(pair);
   return formatTable(
     ['workload', 'clients', `CPU ${one}`, `CPU ${other}`, `of ${one}`, `${one} /s`, `${other} /s`],
     rows,
   );
+}
+
+function mediansOf(all: readonly Figures[]): Figures {
+  return {
+    cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
+    perSecond: median(all.map(({ perSecond }) => perSecond)),
+  };
+}
+
+/** The median, then the lowest and the highest start. */
+function rangeOf(micros: readonly number[]): string {
+  const [low, middle, high] = [Math.min(...micros), median(micros), Math.max(...micros)].map(
+    (value) => value.toFixed(0),
+  );
+  return `${middle} µs (${low}–${high})`;
 }
 
 async function inTurn(contestants: readonly Contestant[], load: Load): Promise<Figures[][]> {
