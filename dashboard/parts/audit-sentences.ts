@@ -109,6 +109,7 @@ export const sentences: Readonly<Record<AuditAction, Sentence>> = {
     type === 'test' ? 'sent a test to {it}' : 'sent a delivery to {it} again',
   'alert.replace-secret': 'replaced the secret of the webhook {it}',
   'own-key.create': 'brought the own key {it}',
+  'own-key.update': 'changed the own key {it}',
   'own-key.remove': 'removed the own key {it}',
   'batch.cancel': 'cancelled the batch {it}',
 };

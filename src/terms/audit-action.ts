@@ -49,7 +49,7 @@ type Actions = {
   readonly database: 'move';
   readonly settings: 'update' | 'reload';
   readonly alert: 'create' | 'update' | 'remove' | 'send' | 'replace-secret';
-  readonly 'own-key': 'create' | 'remove';
+  readonly 'own-key': 'create' | 'update' | 'remove';
   readonly batch: 'cancel';
 };
 

@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-test('an owner adds and removes an own key; an operator sees it', async () => {
+test('an owner adds, moves and removes an own key; an operator sees it', async () => {
   const owner = await signIn(gateway, { passwordHash: quickHash(password) });
   const options = { baseUrl: gateway.url, cookie: owner.cookie, ignores: /status of 40[03]/ };
   await withPage(options, async (page) => {
@@ -40,6 +40,8 @@ test('an owner adds and removes an own key; an operator sees it', async () => {
     await drawer.getByRole('button', { name: 'Add key' }).click();
     await confirmIdentity(page, password);
     await page.getByText('host …a1b2').waitFor();
+    await page.getByRole('button', { name: 'Call last: host …a1b2' }).click();
+    await page.getByText('When others fail').waitFor();
     await checkAccessibility(page);
     await checkLooks(page, 'own-keys');
     const operator = await signIn(gateway, { operator: true });

@@ -372,6 +372,7 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /accounts/:account/alert-deliveries/:delivery/again': withDelivery,
   'POST /accounts/:account/batches/:batch/cancel': withBatch,
   'POST /accounts/:account/own-keys': sending(byOwner, ownKey),
+  'PATCH /accounts/:account/own-keys/:ownKey': sending(withOwnKey, { order: 'after' }),
   'DELETE /accounts/:account/own-keys/:ownKey': withOwnKey,
   'POST /operator/accounts/:account/alert-endpoints': sending(byOperator, webhook),
   'PATCH /operator/accounts/:account/alert-endpoints/:endpoint': sending(withOwnEndpoint, {

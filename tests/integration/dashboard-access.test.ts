@@ -254,6 +254,7 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'PATCH /low-balance',
     'PATCH /members/:user',
     'PATCH /members/:user/budget',
+    'PATCH /own-keys/:ownKey',
     'PATCH /settings',
     'POST /alert-deliveries/:delivery/again',
     'POST /alert-endpoints',

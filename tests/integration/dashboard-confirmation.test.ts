@@ -79,7 +79,7 @@ const unconfirmed: Readonly<Record<string, string>> = {
   'It changes names, figures or what is stored, and gives nobody a way in.': `
     PATCH /profile /accounts/:account/settings
       /accounts/:account/low-balance /accounts/:account/alert-endpoints/:endpoint
-      /operator/accounts/:account/alert-endpoints/:endpoint
+      /accounts/:account/own-keys/:ownKey /operator/accounts/:account/alert-endpoints/:endpoint
       /operator/accounts/:account /operator/accounts/:account/prices
     POST /device-logins/find /accounts/:account/auto-top-up/card
       /accounts/:account/alert-endpoints/:endpoint/test

@@ -186,7 +186,7 @@ test('an own key is called first, at a part of the price, and the books say so',
 
 testOn('sqlite', 'an own key that comes after is called when the operator’s fails', async () => {
   gateway.upstream.on(path, answer);
-  const { key, secret } = await customer({ order: 'after' });
+  const { owner, key, secret, ownKey } = await customer({ order: 'after' });
   const first = await ask(key);
   assert.notEqual(first.used[0], secret);
   assert.equal(first.reply.costMicros, listMicros);
@@ -194,6 +194,13 @@ testOn('sqlite', 'an own key that comes after is called when the operator’s fa
   const { reply, used } = await ask(key);
   assert.equal(used.at(-1), secret);
   assert.equal(reply.costMicros, ownMicros);
+  gateway.upstream.on(path, answer);
+  const changed = await jsonOf<OwnKey>(
+    owner.patch(`${pathOf(owner)}/${ownKey.id}`, { order: 'before' }),
+  );
+  assert.equal(changed.order, 'before');
+  await noticeKeyChanges(gateway, { clock });
+  assert.deepEqual((await ask(key)).used, [secret]);
 });
 
 testOn('sqlite', 'a refused own key is free, and the operator’s route has its price', async () => {
@@ -708,13 +715,19 @@ test('only owners change own keys; operators do it by the admin API and look in 
   const body = { provider: 'host', api_key: 'sk-by-the-operator-1234', order: 'after' };
   const added = await admin.ok<OwnKey>('POST', below, { body });
   assert.deepEqual([added.shown_end, added.order], ['1234', 'after']);
+  const changed = { body: { order: 'before' } };
+  assert.equal((await admin.ok<OwnKey>('PATCH', `${below}/${added.id}`, changed)).order, 'before');
   await admin.ok('DELETE', `${below}/${added.id}`);
   const written = JSON.stringify(await rowsOf(gateway.database, 'audit_log'));
   assert.ok(!written.includes('address_digest') && !written.includes('sk-by-the-operator'));
   const log = (await rowsOf(gateway.database, 'audit_log')).filter(
     (row) => row.subject === added.id,
   );
-  assert.deepEqual(log.map((row) => row.action).toSorted(), ['own-key.create', 'own-key.remove']);
+  assert.deepEqual(log.map((row) => row.action).toSorted(), [
+    'own-key.create',
+    'own-key.remove',
+    'own-key.update',
+  ]);
 });
 
 testOn('sqlite', 'a row that is moved to another account or provider opens nowhere', async () => {

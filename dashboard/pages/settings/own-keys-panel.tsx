@@ -5,7 +5,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { showSuccess } from '../../parts/notify.ts';
+import { showError, showSuccess } from '../../parts/notify.ts';
 import {
   type OwnKey,
   ownKeyName,
@@ -108,8 +108,11 @@ function KeyForm({ providers, onClose }: FormProps) {
 
 function Actions({ row }: { readonly row: OwnKey }) {
   const path = '/accounts/:account/own-keys/:ownKey' as const;
+  const update = useChange(`PATCH ${path}`, { invalidates });
   const remove = useChange(`DELETE ${path}`, { invalidates });
   const params = { ownKey: row.id };
+  const other = row.order === 'before' ? 'after' : 'before';
+  const label = other === 'before' ? 'Call first' : 'Call last';
   const askToRemove = () =>
     confirm({
       title: `Remove ${ownKeyName(row)}?`,
@@ -121,6 +124,15 @@ function Actions({ row }: { readonly row: OwnKey }) {
     });
   return (
     <Group gap="xs" justify="flex-end">
+      <Button
+        variant="default"
+        size="xs"
+        loading={update.isPending}
+        aria-label={`${label}: ${ownKeyName(row)}`}
+        onClick={() => void update.mutateAsync({ params, body: { order: other } }).catch(showError)}
+      >
+        {label}
+      </Button>
       <Button
         variant="default"
         size="xs"

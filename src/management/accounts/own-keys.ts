@@ -4,7 +4,7 @@ import { digestOfAddress, listOwnKeys, type OwnKeyListing } from '../../domain/k
 import { isoTimeOf } from '../../lib/iso-time.ts';
 import { microsFromUsd } from '../../lib/money.ts';
 import { requireProof } from '../access.ts';
-import { addOwnKey, ownKeyProviders, removeOwnKey } from '../changes/own-keys.ts';
+import { addOwnKey, changeOwnKey, ownKeyProviders, removeOwnKey } from '../changes/own-keys.ts';
 import type { ManagementContext } from '../context.ts';
 import type { ownKeysEndpoints } from '../contract/own-keys.ts';
 import type { Handlers } from '../handlers.ts';
@@ -29,6 +29,13 @@ export const ownKeysHandlers: Handlers<typeof ownKeysEndpoints> = {
     const parts = { secrets, config: gateway.config };
     const added = await addOwnKey(changes, parts, { accountId, provider, apiKey, order });
     const [listing] = await shown(context, [added]);
+    return listing!;
+  },
+
+  'PATCH /accounts/:account/own-keys/:ownKey': async ({ context, params, body, changes }) => {
+    const place = { accountId: params.account, id: params.ownKey };
+    const changed = await changeOwnKey(changes, place, body);
+    const [listing] = await shown(context, [changed]);
     return listing!;
   },
 

@@ -4,6 +4,7 @@ import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
 import { ownKeyProblem } from '../../config/providers.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AuditedChanges } from '../../domain/audit/audited-changes.ts';
+import { changedFields } from '../../domain/audit/changed-fields.ts';
 import {
   type OwnKeyListing,
   type OwnKeyOrder,
@@ -60,6 +61,27 @@ export async function addOwnKey(
 }
 
 type Place = { readonly accountId: string; readonly id: string };
+
+/** Throws ApiError 404. */
+export function changeOwnKey(
+  changes: AuditedChanges,
+  place: Place,
+  { order }: Pick<OwnKeyListing, 'order'>,
+): Promise<OwnKeyListing> {
+  return changes.commit(async (database) => {
+    const before = await requireOwnKey(database.write, place);
+    if (before.order === order) return { result: before, change: null };
+    await database.write
+      .updateTable('own_keys')
+      .set({ goes_first: order === 'before' ? 1 : 0 })
+      .where('id', '=', place.id)
+      .execute();
+    const after = { ...before, order };
+    const about = { subject: place.id, accountId: place.accountId };
+    const fields = changedFields(before, after)!;
+    return { result: after, change: { action: 'own-key.update', ...about, ...fields } };
+  });
+}
 
 /** Throws ApiError 404. */
 export function removeOwnKey(changes: AuditedChanges, place: Place): Promise<void> {

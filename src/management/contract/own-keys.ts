@@ -38,7 +38,7 @@ export const ownKeysEndpoints = {
     ...changing,
     confirmed: true,
     summary: 'Add an own key of an account',
-    note: 'At most 3 for a provider. Default: `before`. Live requests use it within two seconds. To change a key or its order, add another and remove it.',
+    note: 'At most 3 for a provider. Default: `before`. Live requests use it within two seconds. To replace a key, add another and remove it.',
     body: Type.Object({
       provider: Type.String({ maxLength: 64, description: 'One of `providers`.' }),
       api_key: Type.String({
@@ -48,6 +48,12 @@ export const ownKeysEndpoints = {
       }),
       order: Type.Optional(Order),
     }),
+    output: OwnKey,
+  }),
+  'PATCH /accounts/:account/own-keys/:ownKey': endpoint({
+    ...changing,
+    summary: 'Change an own key of an account',
+    body: Type.Object({ order: Order }),
     output: OwnKey,
   }),
   'DELETE /accounts/:account/own-keys/:ownKey': endpoint({
