@@ -59,7 +59,6 @@ export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
   UsageDetail: usage.UsageDetail,
   RequestRecord: requests.RequestRecord,
   RequestDetail: requests.RequestDetail,
-  CacheDay: usage.CacheDay,
 };
 
 export function dashboardOperations(): Readonly<Record<string, Operation>> {

@@ -92,7 +92,6 @@ test('an operator reads what a customer sees, and each of a customer’s own vie
     `/analytics?${days}&by=key`,
     `/analytics/days?${days}`,
     `/analytics/hours?${days}`,
-    `/cache-days?${days}`,
     `/prompt-cache?${days}&by=model`,
     '/keys?mode=live',
     `/keys/${id}`,

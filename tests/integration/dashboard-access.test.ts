@@ -189,7 +189,6 @@ const roleOf: Readonly<Record<Role, readonly string[]>> = {
     'GET /batches',
     'GET /billing',
     'GET /budgets',
-    'GET /cache-days',
     'GET /key-defaults',
     'GET /keys',
     'GET /keys/:key',

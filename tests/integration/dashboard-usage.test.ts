@@ -5,7 +5,6 @@ import type {
   RequestRecord,
   RequestTotals,
 } from '../../src/management/contract/requests.ts';
-import type { CacheDay } from '../../src/management/contract/usage.ts';
 import { formatUsd, type Micros } from '../../src/lib/money.ts';
 import { columnOf } from '../support/column-of.ts';
 import { after, before, test } from '../support/both-stores.ts';
@@ -331,30 +330,6 @@ test('charged, cached, refused and failed requests are in one list, page by page
     charged: null,
     uncharged: { cached: 0, replayed: 0, failed: 2, saved_micros: 0 },
   });
-});
-
-test('days with cached answers are listed with what they saved', async () => {
-  const owner = await signIn(gateway, { role: 'owner' });
-  const key = await gateway.makeKey({ account: owner.account });
-  const body = { model: 'gpt-6-luna', input: 'Twice', temperature: 0 };
-  const made = await gateway.post('/v1/responses', { key: key.key, body });
-  await gateway.post('/v1/responses', { key: key.key, body });
-  const day = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const from = new Date(clock.nowMs() - 86_400_000).toISOString().slice(0, 10);
-  const path = `/accounts/${owner.account}/cache-days?mode=test`;
-  const days = await untilNoticed(clock, async () => {
-    await gateway.program.app.gateway.observe.activity.flush();
-    const { data } = await jsonOf<{ data: CacheDay[] }>(
-      owner.get(`${path}&from=${from}&to=${day}`),
-    );
-    return data.length > 0 && data;
-  });
-  assert.deepEqual(
-    days.map(({ hits, replays, saved_micros: saved }) => [hits, replays, saved]),
-    [[1, 0, made.costMicros]],
-  );
-  const long = await owner.get(`${path}&from=2024-01-01&to=${day}`);
-  assert.equal(long.error.param, 'to');
 });
 
 test('an export of a day that does not exist is refused, and no file begins', async () => {

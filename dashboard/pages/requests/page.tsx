@@ -1,5 +1,5 @@
 // Every request of the account: charged, repeated, refused and failed.
-import { Button, Group, Switch, Tabs } from '@mantine/core';
+import { Button, Group, Switch } from '@mantine/core';
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { IconActivity, IconDownload } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -15,7 +15,6 @@ import { ButtonLink } from '../../parts/link.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { useUrlState } from '../../parts/url-state.ts';
-import { CacheDays } from './cache-days.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { columns, defaultColumns } from './request-columns.tsx';
@@ -27,42 +26,16 @@ import { Totals } from './totals.tsx';
 const tailEveryMs = 3_000;
 
 export function Page() {
-  const [tab, setView] = useUrlState(
-    (search) => tabs.find(({ value }) => value === search.tab)?.value ?? 'requests',
-  );
   return (
     <>
       <PageHeader
         title="Requests"
         description="Everything that was sent with this account’s keys."
       />
-      <Tabs
-        value={tab}
-        onChange={(next) => setView({ tab: next === 'requests' ? undefined : (next ?? undefined) })}
-        keepMounted={false}
-      >
-        <Tabs.List aria-label="Views" mb="md">
-          {tabs.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="requests">
-          <Requests />
-        </Tabs.Panel>
-        <Tabs.Panel value="cache">
-          <CacheDays />
-        </Tabs.Panel>
-      </Tabs>
+      <Requests />
     </>
   );
 }
-
-const tabs = [
-  { value: 'requests', label: 'All requests' },
-  { value: 'cache', label: 'Cache savings' },
-] as const;
 
 /** Also on the operator's page of an account. */
 export function Requests() {

@@ -41,10 +41,8 @@ export async function sumActivity(db: Db, query: ActivityQuery) {
       // `hit`, `idempotent-replay`, or an error code.
       'outcome',
       fn.sum<number>('requests').as('requests'),
-      // The original cost of repeated answers, as far as it is known, and their tokens.
+      // The original cost of repeated answers, as far as it is known.
       fn.sum<Micros>('saved_micros').as('savedMicros'),
-      fn.sum<number>('input_tokens').as('inputTokens'),
-      fn.sum<number>('output_tokens').as('outputTokens'),
     ])
     .where('mode', '=', query.mode)
     .where('day', '>=', query.fromDay)

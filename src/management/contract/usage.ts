@@ -135,17 +135,6 @@ export const UsageDetail = closed({
 });
 export type UsageDetail = Output<typeof UsageDetail>;
 
-/** Answers that repeated an earlier answer, free of charge, in one UTC day. */
-export const CacheDay = closed({
-  day: Type.String(),
-  hits: Type.Integer({ description: 'From the cache.' }),
-  replays: Type.Integer(),
-  saved_micros: Type.Integer(),
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-});
-export type CacheDay = Output<typeof CacheDay>;
-
 export const usageEndpoints = {
   'GET /accounts/:account/usage.csv': endpoint({
     access: 'viewer',
@@ -154,14 +143,6 @@ export const usageEndpoints = {
     summary: 'Export the charges that match the filters',
     query: UsageQuery,
     file: 'text/csv',
-  }),
-  'GET /accounts/:account/cache-days': endpoint({
-    access: 'viewer',
-    operator: true,
-    summary: 'List the days with repeated answers',
-    note: 'Newest first; days without any are left out. At most 366 days.',
-    query: Type.Object({ mode: Mode, from: UtcDay, to: UtcDay }),
-    output: closed({ data: Type.Array(CacheDay) }),
   }),
   'GET /accounts/:account/prompt-cache': endpoint({
     access: 'viewer',

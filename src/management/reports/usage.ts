@@ -1,6 +1,5 @@
-// Charges as a file, and days with repeated answers.
-import type { CacheDay, usageEndpoints, UsageQuery } from '../contract/usage.ts';
-import { type ActivitySum, sumActivity } from '../../domain/activity/queries.ts';
+// Charges as a file, and what was read from providers' prompt caches.
+import type { usageEndpoints, UsageQuery } from '../contract/usage.ts';
 import type { Handlers } from '../handlers.ts';
 import { upstreamModelIn } from '../../domain/catalog/catalog.ts';
 import { readKeyNames } from '../../domain/keys/manage-keys.ts';
@@ -11,7 +10,6 @@ import { namesOfModels } from './model-names.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { totalInputTokens } from '../../canonical/usage.ts';
-import { isReplay } from '../../events/request-fields.ts';
 import { csvRecord, type CsvCell } from '../../lib/csv.ts';
 import { formatUsd } from '../../lib/money.ts';
 import type { UsageCursor } from '../../domain/ledger/reports/usage-cursor.ts';
@@ -22,13 +20,6 @@ import { readPage, type NamedCharge, type UsagePage } from './usage-pages.ts';
 export const usageHandlers: Handlers<typeof usageEndpoints> = {
   'GET /accounts/:account/usage.csv': ({ context, params, query, reply }) =>
     sendUsageFile(context, reply, { accountId: params.account, query }),
-
-  'GET /accounts/:account/cache-days': async ({ context, params, query }) => {
-    const { mode, from, to } = query;
-    checkDays(from, to);
-    const days = { accountId: params.account, mode, fromDay: from, toDay: to, by: 'day' } as const;
-    return { data: toCacheDays(await sumActivity(context.database.read, days)) };
-  },
 
   'GET /accounts/:account/prompt-cache': async ({ context, params, query }) => {
     const { mode, from, to, by } = query;
@@ -49,25 +40,6 @@ export const usageHandlers: Handlers<typeof usageEndpoints> = {
     };
   },
 };
-
-/** Returns the days with replays, newest first. `sums`: grouped by day. */
-function toCacheDays(sums: readonly ActivitySum[]): readonly CacheDay[] {
-  const replays = sums.filter(({ outcome }) => isReplay(outcome));
-  const days = [...Map.groupBy(replays, ({ group }) => group)].map(([day, own]) => {
-    const hits = own.filter(({ outcome }) => outcome === 'hit');
-    const sum = (name: 'requests' | 'savedMicros' | 'inputTokens' | 'outputTokens', of = own) =>
-      of.reduce((total, row) => total + row[name], 0);
-    return {
-      day,
-      hits: sum('requests', hits),
-      replays: sum('requests') - sum('requests', hits),
-      saved_micros: sum('savedMicros'),
-      input_tokens: sum('inputTokens'),
-      output_tokens: sum('outputTokens'),
-    };
-  });
-  return days.toSorted((one, other) => (one.day < other.day ? 1 : -1));
-}
 
 const exportRows = 500;
 
