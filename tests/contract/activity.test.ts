@@ -109,17 +109,7 @@ onEachStore((store) => {
       'rate_limit_exceeded 2 0',
     ]);
     const [hits] = await sums();
-    assert.deepEqual(
-      { ...hits },
-      {
-        group: '',
-        outcome: 'hit',
-        requests: 8,
-        savedMicros: 240,
-        inputTokens: 800,
-        outputTokens: 80,
-      },
-    );
+    assert.deepEqual({ ...hits }, { group: '', outcome: 'hit', requests: 8, savedMicros: 240 });
     const range = { accountId: 'a', mode: 'live', fromDay: today, toDay: today } as const;
     const byKey = await sumUncharged(database.read, range, 'key', { top: 9 });
     assert.deepEqual(plain(byKey), [
@@ -140,7 +130,6 @@ onEachStore((store) => {
       { fromDay: '2026-11-22', toDay: '2026-11-23' },
     ] as const)
       assert.deepEqual(await sumLines(other), []);
-    assert.equal((await sumLines({ accountId: null })).length, 3);
   });
 
   test('charged requests and requests without a key are not counted; a day ends at midnight', async (t) => {

@@ -193,7 +193,6 @@ onEachStore((store) => {
       none: () => '',
       model: 'modelId',
       key: 'keyId',
-      endpoint: 'endpoint',
       account: () => 'acc',
       member: () => '',
     } as const;
@@ -225,7 +224,6 @@ onEachStore((store) => {
         assert.deepEqual(numbers, {
           requests: of.length,
           inputTokens: 100 * of.length,
-          cachedTokens: 40 * of.length,
           outputTokens: 10 * of.length,
           images: of.length,
           costMicros: total((charge) => charge.costMicros),

@@ -14,13 +14,7 @@ import { type ActivityRange, sumLatencies } from './analytics.ts';
 import { type Latency, latencyOf, totalMsOf } from './latency.ts';
 import { readNotes } from './request-notes.ts';
 
-type ActivityQuery = {
-  /** null means all accounts, for operators. */
-  readonly accountId: string | null;
-  readonly mode: Mode;
-  /** The first and last UTC day, `2026-11-21`. */
-  readonly fromDay: string;
-  readonly toDay: string;
+type ActivityQuery = ActivityRange & {
   /** Not by key: an account has as many as it likes. */
   readonly by: 'none' | 'day' | 'model';
   /** Optional filters. */
@@ -44,10 +38,10 @@ export async function sumActivity(db: Db, query: ActivityQuery) {
       // The original cost of repeated answers, as far as it is known.
       fn.sum<Micros>('saved_micros').as('savedMicros'),
     ])
+    .where('account_id', '=', query.accountId)
     .where('mode', '=', query.mode)
     .where('day', '>=', query.fromDay)
     .where('day', '<=', query.toDay);
-  if (query.accountId !== null) rows = rows.where('account_id', '=', query.accountId);
   if (query.keyId !== undefined) rows = rows.where('key_id', '=', query.keyId);
   if (query.modelId !== undefined) rows = rows.where('model_id', '=', query.modelId);
   return rows.groupBy(['group', 'outcome']).orderBy('group').orderBy('outcome').execute();

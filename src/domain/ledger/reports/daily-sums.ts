@@ -21,7 +21,7 @@ export type DailySumsQuery = {
   readonly endpoint?: string;
 };
 
-type SumGroup = 'none' | 'day' | 'model' | 'key' | 'member' | 'endpoint' | 'account';
+type SumGroup = 'none' | 'day' | 'model' | 'key' | 'member' | 'account';
 
 /**
  * Returns sums of some groups, ordered by day, then group; days without charges are missing. Reads
@@ -82,12 +82,11 @@ function sumWithin(db: Db, query: DailySumsQuery) {
     .selectFrom('charge_days as row')
     .innerJoin('ledgers', 'ledgers.id', 'row.ledger_id');
   return within(rows, query).select((eb) => [
-    // The day, the id of the model, key, member or account, or the endpoint; '' without a breakdown.
+    // The day, or the id of the model, key, member or account; '' without a breakdown.
     groupOf(db, query.by).as('group'),
     eb.fn.sum<number>('requests').as('requests'),
     // All input, including tokens read from a provider's cache.
     eb.fn.sum<number>('row.input_tokens').as('inputTokens'),
-    eb.fn.sum<number>('cached_tokens').as('cachedTokens'),
     eb.fn.sum<number>('row.output_tokens').as('outputTokens'),
     eb.fn.sum<number>('images').as('images'),
     // The amount charged.
@@ -105,7 +104,6 @@ function groupOf(db: Db, by: SumGroup) {
     model: sql<string>`model_id`,
     key: sql<string>`key_id`,
     member: memberOfKey(db, 'row.key_id'),
-    endpoint: sql<string>`endpoint`,
     account: sql<string>`ledgers.account_id`,
   }[by];
 }
