@@ -226,6 +226,15 @@ test('usage: the prompt includes cache reads but not tool input, and thoughts ar
   assert.equal(readUsage(undefined), null);
 });
 
+test('usage: several counts of sound are summed', () => {
+  const promptTokensDetails = [
+    { modality: 'AUDIO', tokenCount: 30 },
+    { modality: 'TEXT', tokenCount: 20 },
+    { modality: 'AUDIO', tokenCount: 50 },
+  ];
+  assert.equal(readUsage({ promptTokenCount: 100, promptTokensDetails })!.audioTokens, 80);
+});
+
 test('the last counts of a stream are valid, even after the finish reason', () => {
   const chunk = (promptTokenCount: number, finish: string | null) =>
     answerBody([{ text: 'x' }], finish, {

@@ -65,9 +65,11 @@ function readSound(
   return audioTokens + cacheReadAudioTokens > 0 ? { audioTokens, cacheReadAudioTokens } : {};
 }
 
+/** Several entries can be of one kind (github.com/BerriAI/litellm/pull/22608, read 2026-12-01). */
 function soundIn(details: unknown): number {
-  const sound = objectsOf(details).find(({ modality }) => modality === 'AUDIO');
-  return readTokenCount(sound?.tokenCount) ?? 0;
+  return objectsOf(details)
+    .filter(({ modality }) => modality === 'AUDIO')
+    .reduce((sum, { tokenCount }) => sum + (readTokenCount(tokenCount) ?? 0), 0);
 }
 
 /** Vertex names the tier so: `ON_DEMAND`, `ON_DEMAND_FLEX`. Others are no tiers that are asked for. */
