@@ -136,6 +136,97 @@ test('fields that only a later event has are read from it', async (t) => {
   }
 });
 
+test('an item is read once, whatever its index in the stream and in the final response', async (t) => {
+  const call = (name: string) => {
+    const item = { type: 'function_call', id: `fc_${name}`, call_id: `call_${name}`, name };
+    return { ...item, arguments: '{"a":1}' };
+  };
+  const message = {
+    type: 'message',
+    id: 'msg_1',
+    content: [{ type: 'output_text', text: 'Hey' }],
+  };
+  const [one, two] = [call('f'), call('g')];
+  const [calledOne, calledTwo] = [one, two].map(({ call_id, name }) =>
+    callPart(call_id, name, '{"a":1}'),
+  ) as [object, object];
+  const begin = (item: JsonObject, index: number) =>
+    sseEvent('response.output_item.added', {
+      output_index: index,
+      item: { ...item, ...(item.type === 'message' ? { content: [] } : { arguments: '' }) },
+    });
+  const end = (item: JsonObject, index: number) => [
+    item.type === 'message'
+      ? sseEvent('response.output_text.delta', {
+          item_id: item.id,
+          output_index: index,
+          content_index: 0,
+          delta: 'Hey',
+        })
+      : sseEvent('response.function_call_arguments.delta', {
+          item_id: item.id,
+          output_index: index,
+          delta: '{"a":1}',
+        }),
+    sseEvent('response.output_item.done', { output_index: index, item }),
+  ];
+  const whole = (item: JsonObject, index: number) => [begin(item, index), ...end(item, index)];
+  const text = textPart('Hey');
+  // github.com/diegosouzapw/OmniRoute/pull/12445, /theopenco/llmgateway/pull/2908,
+  // /openai/openai-agents-python/issues/3104 and 5041 (read 2026-12-01).
+  const streams: Readonly<Record<string, readonly [events: SseEvent[], content: object[]]>> = {
+    'indices with a gap': [
+      [
+        ...whole(message, 0),
+        ...whole(one, 2),
+        ...whole(two, 3),
+        completed({ output: [message, one, two] }),
+      ],
+      [text, calledOne, calledTwo],
+    ],
+    'indices from one': [[...whole(message, 1), completed({ output: [message] })], [text]],
+    'one index for all, and no final output': [
+      [...whole(message, 0), ...whole(one, 0), ...whole(two, 0), completed()],
+      [text, calledOne, calledTwo],
+    ],
+    'a call at the index of a text that has not ended': [
+      [
+        begin(message, 0),
+        ...whole(one, 0),
+        ...end(message, 1),
+        completed({ output: [one, message] }),
+      ],
+      [text, calledOne],
+    ],
+    'two calls of one index by turns': [
+      [begin(one, 0), begin(two, 0), ...end(one, 0), ...end(two, 0), completed()],
+      [calledOne, calledTwo],
+    ],
+    'other ids in the final response': [
+      [...whole(message, 0), completed({ output: [{ ...message, id: 'msg_2' }] })],
+      [text],
+    ],
+    'other ids at the end of an item': [
+      [begin(message, 0), ...end({ ...message, id: 'msg_2' }, 0), completed()],
+      [text],
+    ],
+    'one id for all': [
+      [
+        ...whole({ ...one, id: 'x' }, 0),
+        ...whole({ ...two, id: 'x' }, 1),
+        completed({ output: [one, two] }),
+      ],
+      [calledOne, calledTwo],
+    ],
+    'one id for all in the final response only': [
+      [completed({ output: [one, two].map((item) => ({ ...item, id: 'x' })) })],
+      [calledOne, calledTwo],
+    ],
+  };
+  for (const [what, [events, content]] of Object.entries(streams))
+    await t.test(what, () => assert.deepEqual(contentOf(events), content));
+});
+
 test('each way to end is distinguished', () => {
   const called = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' };
   const refused = { type: 'message', content: [{ type: 'refusal', refusal: 'no' }] };

@@ -19,14 +19,24 @@ export function readStream(): StreamReader {
   return new ResponseStreamReader();
 }
 
-/** An item in the queue, with the events that wait until the items before it have ended. */
-type QueuedItem = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
+/**
+ * An item in the queue, with the events that wait until the items before it have ended. `ids`: its own
+ * and its call's, as far as the stream names them.
+ */
+type QueuedItem = {
+  readonly item: ItemReader;
+  readonly ids: Set<unknown>;
+  readonly waiting: StreamEvent[];
+  isDone: boolean;
+};
 
 class ResponseStreamReader extends EventReader {
   /** Only the last event has usage. */
   usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
-  readonly #queuedItems = new Map<number, QueuedItem>();
+  readonly #items: QueuedItem[] = [];
+  /** The last item that had the index. */
+  readonly #atIndex = new Map<unknown, QueuedItem>();
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
   #hasStarted = false;
@@ -52,12 +62,10 @@ class ResponseStreamReader extends EventReader {
         this.#start();
         break;
       case 'response.output_item.added':
-        this.#readItem(this.#queuedItemOf(payload, payload.item), (item) =>
-          item.start(itemOf(payload)),
-        );
+        this.#readItem(this.#addedItem(payload), (item) => item.start(itemOf(payload)));
         break;
       case 'response.output_item.done':
-        this.#close(this.#queuedItemOf(payload, payload.item), itemOf(payload));
+        this.#close(this.#find(payload) ?? this.#queueItem(payload, payload.item), itemOf(payload));
         break;
       case 'response.completed':
       case 'response.incomplete':
@@ -69,7 +77,7 @@ class ResponseStreamReader extends EventReader {
         this.usageSoFar = readUsage(responseOf(payload));
         return this.fail(readFailure(payload.response ?? payload));
       default:
-        this.#readItem(this.#queuedItemOf(payload, impliedItem(type)), (item) =>
+        this.#readItem(this.#find(payload) ?? this.#queueItem(payload, impliedItem(type)), (item) =>
           item.read(type, payload),
         );
     }
@@ -78,10 +86,11 @@ class ResponseStreamReader extends EventReader {
 
   #finish(type: string, response: JsonObject): void {
     this.#start();
-    const output = listOf(response.output);
-    for (const [index, item] of output.entries()) {
-      if (isObject(item)) this.#close(this.#queuedItemOf({ output_index: index }, item), item);
-    }
+    const output = listOf(response.output).map((item, index) => ({ output_index: index, item }));
+    // Those of the stream first: several new items may have one id.
+    const streamed = output.map((payload) => this.#find(payload));
+    for (const [index, payload] of output.entries())
+      this.#close(streamed[index] ?? this.#queueItem(payload, payload.item), itemOf(payload));
     // Closing removes an item from the queue.
     for (const queued of this.#queue.slice()) this.#close(queued, {});
     const status = type.slice('response.'.length);
@@ -103,18 +112,46 @@ class ResponseStreamReader extends EventReader {
     this.#hasStarted = true;
   }
 
-  /** Returns the queued item of an event, and queues a new one for the first event of an item. */
-  #queuedItemOf(payload: JsonObject, item: unknown): QueuedItem | null {
+  /**
+   * Returns the item that begins. Some hosts give it the index of another
+   * (github.com/theopenco/llmgateway/pull/2908, read 2026-12-01).
+   */
+  #addedItem(payload: JsonObject): QueuedItem | null {
+    const known = this.#atIndexOf(payload);
+    const ids = idsOf(payload);
+    const isOther = known && known.ids.size > 0 && ids.length > 0 && !hasOne(known, ids);
+    if (!known || isOther) return this.#queueItem(payload, payload.item);
+    for (const id of ids) known.ids.add(id);
+    return known;
+  }
+
+  /**
+   * Returns the item of an event that does not begin it, by its id if the one at its index has
+   * another: indices may have gaps, which the final response has not
+   * (github.com/diegosouzapw/OmniRoute/pull/12445, read 2026-12-01).
+   */
+  #find(payload: JsonObject): QueuedItem | null {
+    const ids = idsOf(payload);
+    const atIndex = this.#atIndexOf(payload);
+    if (atIndex && hasOne(atIndex, ids)) return atIndex;
+    return this.#items.find((queued) => hasOne(queued, ids)) ?? atIndex;
+  }
+
+  #atIndexOf({ output_index: index }: JsonObject): QueuedItem | null {
+    return (typeof index === 'number' ? this.#atIndex.get(index) : this.#queue.at(-1)) ?? null;
+  }
+
+  #queueItem(payload: JsonObject, item: unknown): QueuedItem | null {
     const { output_index: index } = payload;
-    if (typeof index !== 'number') return this.#queue.at(-1) ?? null;
-    const known = this.#queuedItems.get(index);
-    if (known || !isObject(item)) return known ?? null;
+    if (typeof index !== 'number' || !isObject(item)) return null;
     const queued: QueuedItem = {
       item: createItemReader(textOf(item.type)),
+      ids: new Set(idsOf(payload)),
       waiting: [],
       isDone: false,
     };
-    this.#queuedItems.set(index, queued);
+    this.#items.push(queued);
+    this.#atIndex.set(index, queued);
     this.#queue.push(queued);
     return queued;
   }
@@ -154,6 +191,17 @@ class ResponseStreamReader extends EventReader {
 
 function itemOf(payload: JsonObject): JsonObject {
   return objectOf(payload.item);
+}
+
+function idsOf(payload: JsonObject): readonly unknown[] {
+  const { id, call_id } = itemOf(payload);
+  return [payload.item_id, id, call_id].filter(
+    (value) => typeof value === 'string' && value !== '',
+  );
+}
+
+function hasOne({ ids }: QueuedItem, wanted: readonly unknown[]): boolean {
+  return wanted.some((id) => ids.has(id));
 }
 
 /**
