@@ -103,7 +103,8 @@ test('a wrong configuration is the only finding besides the versions', async (t)
 
 test('a key that a provider refuses is an error, with --online only', async (t) => {
   const upstream = await startUpstream(t);
-  upstream.on('/bad/v1/models', answerStatus(401));
+  const refusal = { error: { message: `Incorrect API key provided: ${secretKey}` } };
+  upstream.on('/bad/v1/models', answerStatus(401, { body: refusal }));
   upstream.on('/good/v1/models', answerJson({ data: [] }));
   const message = 'Signature expired: 20261127T120000Z is now earlier than 20261127T121500Z';
   upstream.on('/foundation-models', answerStatus(403, { body: { message } }));
@@ -128,7 +129,7 @@ test('a key that a provider refuses is an error, with --online only', async (t) 
   assert.equal(upstream.requests.length, 0);
   const online = await examine(program, '--online');
   assert.ok(!online.ok);
-  hasProblem(online.problems, 'error', /bad refuses its key \(401\)/);
+  hasProblem(online.problems, 'error', /bad refuses its key \(401\): .* \[key removed\]/);
   assert.ok(online.findings.some(({ what }) => /good accepts its key/.test(what)));
   // In the cloud's own words, and with what helps.
   const cloud = online.problems.find(({ what }) => what.includes('provider cloud'));

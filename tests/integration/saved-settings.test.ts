@@ -556,6 +556,11 @@ test('trying a provider says what works, in its own words, and what it cost', as
   gateway.upstream.on('/saved/v1/models', answerStatus(429, { body: denied }));
   const [first] = (await attempt()).steps;
   assert.equal(first!.what, `429: ${denied.error.message} (Ask the vendor for more quota.)`);
+  const echoed = { error: { message: `Incorrect API key provided: ${credential}` } };
+  gateway.upstream.on('/saved/v1/models', answerStatus(401, { body: echoed }));
+  gateway.upstream.on(path, answerStatus(401, { body: echoed }));
+  for (const { what } of (await attempt()).steps)
+    assert.equal(what, '401: Incorrect API key provided: [key removed]');
 });
 
 test('the exported file sets the same, with variables for credentials', async () => {

@@ -188,12 +188,16 @@ export function withoutSecrets(failure: UpstreamFailure, provider: Provider): Up
  */
 export function withoutProvider(message: string, { apiKey, baseUrl }: Provider): string {
   const { host } = new URL(baseUrl);
-  const withoutKey =
-    apiKey && apiKey.length > plainKeyCharactersMax
-      ? message.replaceAll(apiKey, '[key removed]')
-      : message;
+  const words = withoutKey(message, apiKey);
   // A one-word host name, as inside a cluster, may be an ordinary word of the message.
-  return /[.:]/.test(host) ? withoutKey.replaceAll(host, '[address removed]') : withoutKey;
+  return /[.:]/.test(host) ? words.replaceAll(host, '[address removed]') : words;
+}
+
+/** For operators, who know the address. */
+export function withoutKey(message: string, apiKey: string | null): string {
+  return apiKey && apiKey.length > plainKeyCharactersMax
+    ? message.replaceAll(apiKey, '[key removed]')
+    : message;
 }
 
 /**

@@ -18,6 +18,7 @@ import { chatProviderKinds } from '../../providers/registry.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isChatKind } from '../../terms/provider-kind.ts';
 import { credentialTools } from '../calling/credential-tools.ts';
+import { withoutKey } from '../calling/failure-message.ts';
 import type { FailedReply } from '../../canonical/make-failure.ts';
 import type { Upstreams } from '../calling/upstreams.ts';
 import { accessBy, placeOf } from '../routing/providers.ts';
@@ -139,8 +140,8 @@ async function askForModels({ upstreams, target, name, provider }: Test): Promis
   });
   if (reply.kind === 'failure') {
     const { status } = reply.failure;
-    const message = readErrorMessage(reply.body) ?? reply.failure.message;
-    return listed(false, wordsOf(reply), { failure: { status, message: message.slice(0, 500) } });
+    const message = messageOf(reply, provider).slice(0, 500);
+    return listed(false, wordsOf(reply, provider), { failure: { status, message } });
   }
   const models = readModelList(reply.body);
   return models
@@ -189,7 +190,7 @@ type Asked = { readonly step: Step; readonly usage: Usage | null };
 
 /** Asks for one answer, whole or as a stream. */
 async function ask(
-  { upstreams, target: provider }: Test,
+  { upstreams, target, provider }: Test,
   { code, format, write }: TestCall,
   step: 'answer' | 'stream',
 ): Promise<Asked> {
@@ -198,9 +199,9 @@ async function ask(
     usage,
   });
   const stream = step === 'stream';
-  const call = { provider, ...write(stream), stream, timeouts, signal: neverAborted };
+  const call = { provider: target, ...write(stream), stream, timeouts, signal: neverAborted };
   const reply = await upstreams.send(call);
-  if (reply.kind === 'failure') return said(false, wordsOf(reply));
+  if (reply.kind === 'failure') return said(false, wordsOf(reply, provider));
   if (reply.kind === 'answer') {
     const billed = format.readBilledAnswer(code.shownAnswer?.(reply.body) ?? reply.body);
     return billed
@@ -215,7 +216,7 @@ async function ask(
     for (const event of parser.end()) yield* reader.push(event);
     yield* reader.end();
   });
-  const what = failed === null ? 'it streamed' : failed.slice(0, 500);
+  const what = failed === null ? 'it streamed' : withoutKey(failed, provider.api_key).slice(0, 500);
   return said(failed === null, what, reader.usageSoFar);
 }
 
@@ -230,9 +231,17 @@ async function firstError(events: () => AsyncIterable<StreamEvent>): Promise<str
 }
 
 /** The provider's own words, cut to what fits a page, and what helps. */
-function wordsOf({ failure, body }: FailedReply): string {
-  const words = readErrorMessage(body) ?? failure.message;
-  const status = failure.status === null ? '' : `${failure.status}: `;
+function wordsOf(reply: FailedReply, provider: Provider): string {
+  const words = messageOf(reply, provider);
+  const { status } = reply.failure;
   const remedy = remedyFor(words);
-  return (status + words).slice(0, 500) + (remedy === null ? '' : ` (${remedy})`);
+  return (
+    ((status === null ? '' : `${status}: `) + words).slice(0, 500) +
+    (remedy === null ? '' : ` (${remedy})`)
+  );
+}
+
+/** Some providers and proxies repeat the key that they refuse. */
+function messageOf({ failure, body }: FailedReply, { api_key: apiKey }: Provider): string {
+  return withoutKey(readErrorMessage(body) ?? failure.message, apiKey);
 }
