@@ -16,6 +16,7 @@ import { columnOf } from '../support/column-of.ts';
 import { jsonOf, ok } from '../support/http.ts';
 import { enrol } from '../support/totp.ts';
 import { startMailbox, type ReceivedMail } from '../support/mailbox.ts';
+import { until } from '../support/until.ts';
 
 const password = 'correct horse battery';
 const passwordHash = quickHash(password);
@@ -144,6 +145,16 @@ test('a forgotten password is reset by a mailed link that works once and ends al
   assert.equal((await user.get('/profile')).status, 401);
   await enter(email, 'another password');
   assert.equal((await complete(password)).status, 404);
+});
+
+test('a link that the mail server repeats in its refusal is not logged', async () => {
+  const email = newcomer('blocked');
+  await signIn(gateway, { email, passwordHash });
+  mailbox.repeat(email);
+  await ok(askReset(email));
+  await until(() => /e-mail could not be sent/.test(gateway.program.output));
+  assert.doesNotMatch(gateway.program.output, /token=/);
+  assert.match(gateway.program.output, /refuses the e-mail \(450\)/);
 });
 
 test('repeated reset requests for one address are rate limited, known or not', async () => {

@@ -14,6 +14,8 @@ export type Mailbox = {
   readonly take: (to: string) => Promise<ReceivedMail>;
   /** Refuses mail to an address until `accept`. */
   readonly refuse: (to: string) => void;
+  /** Refuses mail to an address with the mail's own words, as a content filter may. */
+  readonly repeat: (to: string) => void;
   readonly accept: (to: string) => void;
   /** The number of mails to an address that were refused. */
   readonly refusals: (to: string) => number;
@@ -25,6 +27,7 @@ export async function startMailbox(): Promise<Mailbox> {
   const mails: ReceivedMail[] = [];
   const refused: string[] = [];
   const refusing = new Set<string>();
+  const repeating = new Set<string>();
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
@@ -43,6 +46,8 @@ export async function startMailbox(): Promise<Mailbox> {
       stream.on('end', () => {
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
         const text = decode(Buffer.concat(pieces).toString('utf8'));
+        if (envelope.rcptTo.some(({ address }) => repeating.has(address)))
+          return done(new Error(`blocked: ${text.replaceAll(/\s+/g, ' ')}`));
         for (const { address } of envelope.rcptTo) mails.push({ from, to: address, text });
         done();
       });
@@ -60,6 +65,7 @@ export async function startMailbox(): Promise<Mailbox> {
       return mail;
     },
     refuse: (to) => void refusing.add(to),
+    repeat: (to) => void repeating.add(to),
     accept: (to) => void refusing.delete(to),
     refusals: (to) => refused.filter((each) => each === to).length,
     close: () => new Promise((resolve) => server.close(() => resolve())),
