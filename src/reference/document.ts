@@ -125,10 +125,10 @@ class DocumentWriter {
     };
   }
 
-  #body({ content, example, isOptional = false }: NonNullable<Operation['body']>): JsonObject {
+  #body({ content, example }: NonNullable<Operation['body']>): JsonObject {
     const written = this.#content(content, 'body');
     if (example) Object.assign(written['application/json'] as JsonObject, { example });
-    return { required: !isOptional, content: written };
+    return { required: true, content: written };
   }
 
   components(): JsonObject {

@@ -58,7 +58,6 @@ type Body = {
   readonly content: Readonly<Record<string, TSchema>>;
   /** A request in JSON that works in test mode, too. */
   readonly example?: JsonObject;
-  readonly isOptional?: boolean;
 };
 
 export type Answer = {
