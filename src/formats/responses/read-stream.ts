@@ -10,6 +10,7 @@ import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
+import { StreamItems } from './stream-items.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
 import { brokenStream, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
@@ -19,24 +20,14 @@ export function readStream(): StreamReader {
   return new ResponseStreamReader();
 }
 
-/**
- * An item in the queue, with the events that wait until the items before it have ended. `ids`: its own
- * and its call's, as far as the stream names them.
- */
-type QueuedItem = {
-  readonly item: ItemReader;
-  readonly ids: Set<unknown>;
-  readonly waiting: StreamEvent[];
-  isDone: boolean;
-};
+/** An item in the queue, with the events that wait until the items before it have ended. */
+type QueuedItem = { readonly item: ItemReader; readonly waiting: StreamEvent[]; isDone: boolean };
 
 class ResponseStreamReader extends EventReader {
   /** Only the last event has usage. */
   usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
-  readonly #items: QueuedItem[] = [];
-  /** The last item that had the index. */
-  readonly #atIndex = new Map<unknown, QueuedItem>();
+  readonly #items = new StreamItems<QueuedItem>();
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
   #hasStarted = false;
@@ -62,7 +53,10 @@ class ResponseStreamReader extends EventReader {
         this.#start();
         break;
       case 'response.output_item.added':
-        this.#readItem(this.#addedItem(payload), (item) => item.start(itemOf(payload)));
+        this.#readItem(
+          this.#items.findAdded(payload) ?? this.#queueItem(payload, payload.item),
+          (item) => item.start(itemOf(payload)),
+        );
         break;
       case 'response.output_item.done':
         this.#close(this.#find(payload) ?? this.#queueItem(payload, payload.item), itemOf(payload));
@@ -112,46 +106,19 @@ class ResponseStreamReader extends EventReader {
     this.#hasStarted = true;
   }
 
-  /**
-   * Returns the item that begins. Some hosts give it the index of another
-   * (github.com/theopenco/llmgateway/pull/2908, read 2026-12-01).
-   */
-  #addedItem(payload: JsonObject): QueuedItem | null {
-    const known = this.#atIndexOf(payload);
-    const ids = idsOf(payload);
-    const isOther = known && known.ids.size > 0 && ids.length > 0 && !hasOne(known, ids);
-    if (!known || isOther) return this.#queueItem(payload, payload.item);
-    for (const id of ids) known.ids.add(id);
-    return known;
-  }
-
-  /**
-   * Returns the item of an event that does not begin it, by its id if the one at its index has
-   * another: indices may have gaps, which the final response has not
-   * (github.com/diegosouzapw/OmniRoute/pull/12445, read 2026-12-01).
-   */
   #find(payload: JsonObject): QueuedItem | null {
-    const ids = idsOf(payload);
-    const atIndex = this.#atIndexOf(payload);
-    if (atIndex && hasOne(atIndex, ids)) return atIndex;
-    return this.#items.find((queued) => hasOne(queued, ids)) ?? atIndex;
-  }
-
-  #atIndexOf({ output_index: index }: JsonObject): QueuedItem | null {
-    return (typeof index === 'number' ? this.#atIndex.get(index) : this.#queue.at(-1)) ?? null;
+    const last = typeof payload.output_index === 'number' ? null : this.#queue.at(-1);
+    return this.#items.find(payload) ?? last ?? null;
   }
 
   #queueItem(payload: JsonObject, item: unknown): QueuedItem | null {
-    const { output_index: index } = payload;
-    if (typeof index !== 'number' || !isObject(item)) return null;
+    if (typeof payload.output_index !== 'number' || !isObject(item)) return null;
     const queued: QueuedItem = {
       item: createItemReader(textOf(item.type)),
-      ids: new Set(idsOf(payload)),
       waiting: [],
       isDone: false,
     };
-    this.#items.push(queued);
-    this.#atIndex.set(index, queued);
+    this.#items.add(payload, queued);
     this.#queue.push(queued);
     return queued;
   }
@@ -191,17 +158,6 @@ class ResponseStreamReader extends EventReader {
 
 function itemOf(payload: JsonObject): JsonObject {
   return objectOf(payload.item);
-}
-
-function idsOf(payload: JsonObject): readonly unknown[] {
-  const { id, call_id } = itemOf(payload);
-  return [payload.item_id, id, call_id].filter(
-    (value) => typeof value === 'string' && value !== '',
-  );
-}
-
-function hasOne({ ids }: QueuedItem, wanted: readonly unknown[]): boolean {
-  return wanted.some((id) => ids.has(id));
 }
 
 /**

@@ -1,6 +1,6 @@
 // The straight path for a stream. An event that needs no edit is sent on as the text it arrived in.
 // The edits: the catalogue's model, a function call's id, an inserted reasoning item before the
-// first item, which moves up all later indices, and gapless sequence numbers.
+// first item, which moves up all later indices, an index for each item, and gapless sequence numbers.
 import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
@@ -14,6 +14,7 @@ import { OpenItems } from './open-items.ts';
 import { inProgress, writeResponse } from './response-body.ts';
 import { readStop } from './stop.ts';
 import { parseStreamEvent, responseOf, type StreamMessage, writeEvent } from './stream-event.ts';
+import { StreamItems } from './stream-items.ts';
 import { repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import type { ToolNames } from '../tool-names.ts';
 import { asReasoningText, wantsReasoningText } from './summary-as-text.ts';
@@ -41,6 +42,9 @@ class ResponseStreamRelay extends AnswerStream {
    */
   readonly #items = new Map<number, unknown>();
   readonly #open = new OpenItems();
+  /** The indices of the upstream's items, each its own: OpenAI's SDK fails on a second one. */
+  readonly #places = new StreamItems<number>();
+  readonly #taken = new Set<number>();
   /** The client's ids of function calls, by the upstream's. */
   readonly #callIds = new Map<string, string>();
   /** The number of items before the upstream's first; null until that has arrived. */
@@ -161,8 +165,10 @@ class ResponseStreamRelay extends AnswerStream {
   #editsOf(type: string, payload: JsonObject): Record<string, unknown> {
     const edits: Record<string, unknown> = {};
     if (payload.type !== type) edits.type = type;
-    if (this.#shift === 1 && typeof payload.output_index === 'number')
-      edits.output_index = payload.output_index + 1;
+    if (typeof payload.output_index === 'number') {
+      const index = this.#placeOf(type, payload, payload.output_index) + (this.#shift ?? 0);
+      if (index !== payload.output_index) edits.output_index = index;
+    }
     const callId =
       typeof payload.item_id === 'string' ? this.#callIds.get(payload.item_id) : undefined;
     if (callId !== undefined) edits.item_id = callId;
@@ -184,11 +190,19 @@ class ResponseStreamRelay extends AnswerStream {
     return edits;
   }
 
-  #editItem(
-    type: string,
-    { item, output_index: index }: JsonObject,
-    edits: Record<string, unknown>,
-  ): void {
+  #placeOf(type: string, payload: JsonObject, index: number): number {
+    const isAdded = type === 'response.output_item.added';
+    const known = isAdded ? this.#places.findAdded(payload) : this.#places.find(payload);
+    if (known !== null) return known;
+    const place = this.#taken.has(index) ? Math.max(...this.#taken) + 1 : index;
+    this.#places.add(payload, place);
+    this.#taken.add(place);
+    return place;
+  }
+
+  #editItem(type: string, payload: JsonObject, edits: Record<string, unknown>): void {
+    const { item } = payload;
+    const { output_index: index = payload.output_index } = edits;
     const relayed = relayItem(item, this.#names);
     if (relayed !== item) {
       edits.item = relayed;
@@ -197,9 +211,7 @@ class ResponseStreamRelay extends AnswerStream {
     }
     if (type !== 'response.output_item.done') return;
     if (isSearchDone(item)) this.progress.searches = (this.progress.searches ?? 0) + 1;
-    if (typeof index === 'number') {
-      this.#items.set(index + (this.#shift ?? 0), relayed);
-    }
+    if (typeof index === 'number') this.#items.set(index, relayed);
   }
 
   #relayOutput(response: JsonObject): unknown[] {

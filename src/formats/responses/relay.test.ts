@@ -301,6 +301,26 @@ test('an empty final output has the items in their order, also what the host did
   }
 });
 
+test('items of one index get one each, as OpenAI’s SDK demands', async () => {
+  const stream = callStream().map(({ event, data }) => {
+    const payload = JSON.parse(data) as JsonObject;
+    return sseEvent(event, { ...payload, ...('output_index' in payload && { output_index: 0 }) });
+  });
+  for (const [asked, before] of [
+    [{}, 0],
+    [effort, 1],
+  ] as const) {
+    const frames = runPipe(relayStream(contextFor(asked)), stream);
+    const indices = payloadsOf(frames).map(({ output_index: index }) => index);
+    const ofCall = [before, before, before, before];
+    assert.deepEqual(indices.slice(2 + 2 * before, -1), [
+      ...ofCall,
+      ...[...ofCall, before].map((index) => index + 1),
+    ]);
+    assert.equal((await readWithSdk(frames)).output.length, 2 + before);
+  }
+});
+
 test('a call whose name is no text passes as it came, and leaves no gap in the numbers', () => {
   for (const name of [1.5, { index: -1 }, '', null]) {
     const unnamed = { ...call, name, arguments: '' };

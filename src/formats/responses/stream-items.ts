@@ -1,0 +1,46 @@
+// Tells the items of a stream apart by their ids. Some hosts give two items one index, or leave gaps,
+// which their final response has not: github.com/theopenco/llmgateway/pull/2908,
+// github.com/diegosouzapw/OmniRoute/pull/12445 (read 2026-12-01).
+import { type JsonObject, objectOf } from '../../lib/json.ts';
+
+/** `ids`: the item's own and its call's, as far as the stream names them. */
+type Known<Item> = { readonly item: Item; readonly ids: Set<unknown> };
+
+export class StreamItems<Item> {
+  readonly #all: Known<Item>[] = [];
+  /** The last item that had the index. */
+  readonly #atIndex = new Map<unknown, Known<Item>>();
+
+  /** Returns the item that an event adds once more; null: it adds a new one. */
+  findAdded(payload: JsonObject): Item | null {
+    const known = this.#atIndex.get(payload.output_index);
+    const ids = idsOf(payload);
+    if (!known || (known.ids.size > 0 && ids.length > 0 && !hasOne(known, ids))) return null;
+    for (const id of ids) known.ids.add(id);
+    return known.item;
+  }
+
+  /** Returns the item of any other event, or of the final response at this index; null: a new one. */
+  find(payload: JsonObject): Item | null {
+    const ids = idsOf(payload);
+    const atIndex = this.#atIndex.get(payload.output_index);
+    const isAtIndex = atIndex && hasOne(atIndex, ids);
+    const known = isAtIndex ? atIndex : this.#all.find((other) => hasOne(other, ids));
+    return (known ?? atIndex)?.item ?? null;
+  }
+
+  add(payload: JsonObject, item: Item): void {
+    const known = { item, ids: new Set(idsOf(payload)) };
+    this.#all.push(known);
+    this.#atIndex.set(payload.output_index, known);
+  }
+}
+
+function idsOf({ item_id, item }: JsonObject): readonly unknown[] {
+  const { id, call_id } = objectOf(item);
+  return [item_id, id, call_id].filter((value) => typeof value === 'string' && value !== '');
+}
+
+function hasOne({ ids }: Known<unknown>, wanted: readonly unknown[]): boolean {
+  return wanted.some((id) => ids.has(id));
+}
