@@ -493,7 +493,11 @@ for (const [client, answers, text] of joined) {
 }
 
 test('an answer that was cut off in its reasoning or a search ends before it, for Anthropic', () => {
-  const said = { type: 'text', text: 'Hi' };
+  const hidden = { type: 'redacted_thinking', data: 'c2ln' };
+  const [said, blank] = ['Hi', '\n'].map((value) => ({ type: 'text', text: value })) as [
+    object,
+    object,
+  ];
   const use = (id: string) => ({ type: 'server_tool_use', id, name: 'web_search', input: {} });
   const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [] };
   const call = { type: 'tool_use', id: 'a', name: 'f', input: {} };
@@ -529,6 +533,16 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
       [answer(use('s'), call), result],
       [answer(use('s'), call), result],
     ],
+    // Nor does it take two signed thoughts in a row, which a blank text may have parted.
+    [
+      [answer(thought, blank, thought, call), result],
+      [answer(thought, call), result],
+      ['thinking'],
+    ],
+    [
+      [answer(thought, hidden, said, thought, call), result],
+      [answer(thought, hidden, said, thought, call), result],
+    ],
   ];
   for (const [given, got, listed = []] of cases) {
     const { body, ignored } = sent(straight('messages'), { messages: [user, ...given] });
@@ -548,4 +562,12 @@ test('an answer that was cut off in its reasoning or a search ends before it, fo
   const text = { type: 'text', text: 'x' };
   assert.deepEqual(body.messages, [{ role: 'user', content: [text, text] }]);
   assert.deepEqual([...ignored], ['thinking']);
+  const twice = sent(way, {
+    input: [user, reasoning, reasoning, { role: 'assistant', content: 'Hi' }, user],
+  });
+  const [, { content }] = twice.body.messages as [unknown, { content: { type: string }[] }];
+  assert.deepEqual(
+    content.map(({ type }) => type),
+    ['thinking', 'text'],
+  );
 });

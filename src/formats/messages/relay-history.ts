@@ -12,7 +12,7 @@ import { pairMessages } from './pair-messages.ts';
 import { isCleared, isFallback } from './read-conversation.ts';
 import type { RequestMessage } from './schema.ts';
 import { isOwnSearchBlock, searchAsText } from './search-blocks.ts';
-import { isThinking, openSignature, withoutLastThinking } from './signature.ts';
+import { isThinking, openSignature, withPlacedThinking } from './signature.ts';
 import { withChangesAsTexts } from './tool-changes.ts';
 import { upstreamCallId } from './tool-input.ts';
 
@@ -64,7 +64,7 @@ function endAnswer(
   const results = new Set(content.map(({ tool_use_id: id }) => id));
   const isOpen = ({ type, id }: JsonObject) => type === 'server_tool_use' && !results.has(id);
   const whole = isContinued ? content : content.filter((block) => !isOpen(block));
-  const kept = withoutLastThinking(whole);
+  const kept = withPlacedThinking(whole);
   if (whole.length < content.length) ignored.add('messages.content.server_tool_use');
   if (kept.length < whole.length) ignored.add('thinking');
   if (kept.length === content.length) return [message];

@@ -4,7 +4,12 @@ import { test } from 'node:test';
 import { anyUrl } from '../../../tests/support/any-text.ts';
 import fc from '../../../tests/support/property.ts';
 import { emptyRequest } from '../../../tests/support/canonical/empty-request.ts';
-import { effortLevels, type CanonicalRequest, type Message } from '../../canonical/request.ts';
+import {
+  type AssistantPart,
+  effortLevels,
+  type CanonicalRequest,
+  type Message,
+} from '../../canonical/request.ts';
 import {
   anthropicSignature,
   callPart,
@@ -62,6 +67,7 @@ const userTurn: fc.Arbitrary<Message[]> = fc
     ...(results ? [{ role: 'tool' as const, content: results }] : []),
     ...(content ? [{ role: 'user' as const, content }] : []),
   ]);
+const isShown = (part: AssistantPart | undefined) => part?.type === 'thinking' && !part.redacted;
 const assistantTurn: fc.Arbitrary<Message[]> = parts(
   fc.oneof(
     text,
@@ -72,6 +78,7 @@ const assistantTurn: fc.Arbitrary<Message[]> = parts(
   ),
 )
   .filter((content) => content.at(-1)!.type !== 'thinking')
+  .filter((content) => !content.some((part, at) => isShown(part) && isShown(content[at - 1])))
   .map((content) => [{ role: 'assistant', content }]);
 const systemTurn: fc.Arbitrary<Message[]> = fc.oneof(
   fc.constant<Message[]>([]),

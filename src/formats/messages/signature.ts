@@ -21,11 +21,19 @@ export function isThinking(block: unknown): boolean {
 }
 
 /**
- * Returns the blocks of an answer up to the last one that is no reasoning, with which Anthropic
- * refuses an answer to end: https://github.com/tailcallhq/forgecode/issues/3071 (read 2026-11-30).
+ * Returns the blocks of an answer without the reasoning that Anthropic refuses: at its end, and behind
+ * other reasoning with a signature, from which a blank text may have parted it
+ * (github.com/tailcallhq/forgecode/issues/3071, github.com/Yeachan-Heo/gajae-code/issues/4416, read
+ * 2026-12-01).
  */
-export function withoutLastThinking(blocks: readonly JsonObject[]): readonly JsonObject[] {
-  return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1);
+export function withPlacedThinking(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  return blocks
+    .slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1)
+    .filter((block, at, all) => !(isSigned(block) && isSigned(all[at - 1])));
+}
+
+function isSigned(block: unknown): boolean {
+  return isObject(block) && block.type === 'thinking' && !isUnsigned(block);
 }
 
 /** Returns true for a block that clients drop from their history, as it lacks a signature. */

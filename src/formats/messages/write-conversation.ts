@@ -17,7 +17,7 @@ import { addToTurn, type Turn } from '../adapting/turns.ts';
 import type { ClaudeTraits } from '../claude-traits.ts';
 import { isOwnCitation, writeCitations } from './citations.ts';
 import { writeCacheControl, writeDocument, writeImage } from './media.ts';
-import { withoutLastThinking } from './signature.ts';
+import { withPlacedThinking } from './signature.ts';
 import { upstreamCallId, writeInput } from './tool-input.ts';
 
 type WrittenConversation = {
@@ -44,9 +44,9 @@ export function writeConversation(
     switch (message.role) {
       case 'assistant': {
         const blocks = message.content.filter((part) => !isLost(part)).flatMap(writeAssistantPart);
-        const ended = withoutLastThinking(blocks);
-        if (ended.length < blocks.length) ignored.add('thinking');
-        addToTurn(turns, { role: 'assistant' }, ended);
+        const placed = withPlacedThinking(blocks);
+        if (placed.length < blocks.length) ignored.add('thinking');
+        addToTurn(turns, { role: 'assistant' }, placed);
         break;
       }
       case 'user':
