@@ -109,6 +109,10 @@ for (const [what, body] of [
   ['a field twice', `--b\r\n${head}x\r\n\r\n1\r\n--b\r\n${head}x\r\n\r\n2\r\n--b--`],
   ['another file', `--b\r\n${head}x; filename=y\r\n\r\n1\r\n--b--`],
   ['a second file', `--b\r\n${head}file; filename=y\r\n\r\n1\r\n`.repeat(2) + '--b--'],
+  [
+    'a text that would replace the file',
+    `--b\r\n${head}file; filename=y\r\n\r\n1\r\n--b\r\n${head}file[]\r\n\r\n2\r\n--b--`,
+  ],
   ['no end', `--b\r\n${head}x\r\n\r\n1\r\n--b`],
   ['a part without headers', '--b\r\n--b--'],
   ['endless headers', `--b\r\nx: ${'y'.repeat(5_000)}\r\n${head}x\r\n\r\n1\r\n--b--`],

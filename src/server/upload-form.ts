@@ -126,6 +126,9 @@ export async function readUploadForm(request: FastifyRequest): Promise<unknown> 
     }
     if (fileName !== null)
       throw invalidRequest(name, `${name} must ${name === 'file' ? 'come once' : 'not be a file'}`);
+    // It would stand in the place of the file's digest, by which repeats are known.
+    if (/^file(?:\[|$)/.test(name))
+      throw invalidRequest(name, `${name} must be a file, with a file name`);
     if (bytes > textBytesMax)
       throw invalidRequest(name, `${name} must have at most ${textBytesMax} bytes`);
     addField(fields, name, readText(await whole.read(start, bytes)));
