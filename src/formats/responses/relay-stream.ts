@@ -45,6 +45,8 @@ class ResponseStreamRelay extends AnswerStream {
   /** The indices of the upstream's items, each its own: OpenAI's SDK fails on a second one. */
   readonly #places = new StreamItems<number>();
   readonly #taken = new Set<number>();
+  /** The first index behind all that are taken. */
+  #nextPlace = 0;
   /** The client's ids of function calls, by the upstream's. */
   readonly #callIds = new Map<string, string>();
   /** The number of items before the upstream's first; null until that has arrived. */
@@ -194,9 +196,10 @@ class ResponseStreamRelay extends AnswerStream {
     const isAdded = type === 'response.output_item.added';
     const known = isAdded ? this.#places.findAdded(payload) : this.#places.find(payload);
     if (known !== null) return known;
-    const place = this.#taken.has(index) ? Math.max(...this.#taken) + 1 : index;
+    const place = this.#taken.has(index) ? this.#nextPlace : index;
     this.#places.add(payload, place);
     this.#taken.add(place);
+    this.#nextPlace = Math.max(this.#nextPlace, place + 1);
     return place;
   }
 

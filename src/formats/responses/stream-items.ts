@@ -4,10 +4,11 @@
 import { type JsonObject, objectOf } from '../../lib/json.ts';
 
 /** `ids`: the item's own and its call's, as far as the stream names them. */
-type Known<Item> = { readonly item: Item; readonly ids: Set<unknown> };
+type Known<Item> = { readonly item: Item; readonly ids: Set<string> };
 
 export class StreamItems<Item> {
-  readonly #all: Known<Item>[] = [];
+  /** The first item that had the id. */
+  readonly #withId = new Map<string, Known<Item>>();
   /** The last item that had the index. */
   readonly #atIndex = new Map<unknown, Known<Item>>();
 
@@ -16,7 +17,7 @@ export class StreamItems<Item> {
     const known = this.#atIndex.get(payload.output_index);
     const ids = idsOf(payload);
     if (!known || (known.ids.size > 0 && ids.length > 0 && !hasOne(known, ids))) return null;
-    for (const id of ids) known.ids.add(id);
+    this.#name(known, ids);
     return known.item;
   }
 
@@ -25,22 +26,32 @@ export class StreamItems<Item> {
     const ids = idsOf(payload);
     const atIndex = this.#atIndex.get(payload.output_index);
     const isAtIndex = atIndex && hasOne(atIndex, ids);
-    const known = isAtIndex ? atIndex : this.#all.find((other) => hasOne(other, ids));
-    return (known ?? atIndex)?.item ?? null;
+    const named = isAtIndex ? undefined : ids.find((id) => this.#withId.has(id));
+    const known = named === undefined ? atIndex : this.#withId.get(named);
+    return known?.item ?? null;
   }
 
   add(payload: JsonObject, item: Item): void {
-    const known = { item, ids: new Set(idsOf(payload)) };
-    this.#all.push(known);
+    const known = { item, ids: new Set<string>() };
+    this.#name(known, idsOf(payload));
     this.#atIndex.set(payload.output_index, known);
+  }
+
+  #name(known: Known<Item>, ids: readonly string[]): void {
+    for (const id of ids) {
+      known.ids.add(id);
+      if (!this.#withId.has(id)) this.#withId.set(id, known);
+    }
   }
 }
 
-function idsOf({ item_id, item }: JsonObject): readonly unknown[] {
+function idsOf({ item_id, item }: JsonObject): readonly string[] {
   const { id, call_id } = objectOf(item);
-  return [item_id, id, call_id].filter((value) => typeof value === 'string' && value !== '');
+  return [item_id, id, call_id].filter(
+    (value): value is string => typeof value === 'string' && value !== '',
+  );
 }
 
-function hasOne({ ids }: Known<unknown>, wanted: readonly unknown[]): boolean {
+function hasOne({ ids }: Known<unknown>, wanted: readonly string[]): boolean {
   return wanted.some((id) => ids.has(id));
 }
