@@ -11,6 +11,7 @@ import {
   sqlitePathOf,
 } from '../db/database.ts';
 import { finishMove, type MovedTable, moveDatabase } from '../db/move.ts';
+import { explainPostgresError } from '../db/postgres/error.ts';
 import { claimServing } from '../db/sqlite/serving.ts';
 import { compareBookings } from '../domain/billing/compare-bookings.ts';
 import { requireSecrets } from '../domain/keys/needed-secrets.ts';
@@ -26,7 +27,7 @@ export async function moveCommand({
 }: JsonOption & { readonly to: string }): Promise<Output> {
   const { database, dataDir } = loadConfig({ env: process.env, cwd: process.cwd() });
   const [from, isFromPostgres] = [database.url, isPostgresUrl(database.url)];
-  if (isFromPostgres ? !/^sqlite:(?!:memory:$)./.test(to) : !isPostgresUrl(to))
+  if (isFromPostgres ? !/^sqlite:(?!:memory:$)./.test(to) : !isPostgresUrl(to) || !URL.canParse(to))
     throw new CommandFailed(
       `--to must name ${isFromPostgres ? 'a SQLite file, such as sqlite:/var/lib/tollgate/tollgate.db' : 'a PostgreSQL database, such as postgres://user:password@host/database'}: within one kind, use a backup (docs/operations.md)`,
     );
@@ -59,7 +60,8 @@ export async function moveCommand({
     const secretFile = isFromPostgres ? null : secretFileOf(process.env, dataDir);
     return report({ moved, to, secretFile });
   } catch (error) {
-    throw explainDatabaseError(explainDatabaseError(error, to), from);
+    const [file, server] = isFromPostgres ? [to, from] : [from, to];
+    throw explainPostgresError(explainDatabaseError(error, file), server);
   } finally {
     await Promise.all([source.close(), target.close()]);
     release();

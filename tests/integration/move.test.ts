@@ -179,7 +179,10 @@ test('a move is refused into data, into another move, within one kind, and besid
   await move(`sqlite:${original}`, there);
   await assert.rejects(move(`sqlite:${original}`, there), /The target has data/);
   await assert.rejects(move(there, `sqlite:${original}`), /The target has data/);
-  await assert.rejects(move(`sqlite:${original}`, freshFile()), /must name a PostgreSQL database/);
+  for (const to of [freshFile(), 'postgres://me:secret@127.0.0.1:port/books'])
+    await assert.rejects(move(`sqlite:${original}`, to), /must name a PostgreSQL database/);
+  const nowhere = 'postgres://me:secret@127.0.0.1:1/books';
+  await assert.rejects(move(`sqlite:${original}`, nowhere), /PostgreSQL cannot be reached at/);
   for (const to of [there, 'mysql://tollgate@127.0.0.1/books', 'sqlite:', 'sqlite::memory:'])
     await assert.rejects(move(there, to), /must name a SQLite file/);
   await assert.rejects(move(freshFile(), there), /there is no database at/);
