@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { failureOf } from '../../../tests/support/canonical/answers.ts';
 import { textPart } from '../../../tests/support/canonical/parts.ts';
 import type { StreamEvent } from '../../canonical/event.ts';
 import { noUsage, type Usage } from '../../canonical/usage.ts';
@@ -145,6 +146,12 @@ for (const [name, [first, last, expected]] of Object.entries(usages)) {
     assert.deepEqual(finish.usage, expected && { ...noUsage, ...expected });
   });
 }
+
+test('a second answer in the stream fails it', () => {
+  const text = [blockStart(textPart('')), blockDelta({ type: 'text_delta', text: 'x' })];
+  const events = read(start, ...text, start, ...text, blockStop(), end, stop);
+  assert.match(failureOf(events), /starts a second time/);
+});
 
 test('a call without a name is unreadable', () => {
   const data = JSON.stringify(blockStart({ ...call, name: '' }));

@@ -14,7 +14,7 @@ import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
 import { openSignature } from './signature.ts';
 import { readStop } from './stop.ts';
-import { brokenStream, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, unreadableEvent, repeatedStart } from '../stream-progress.ts';
 import { parseEvent, typeOf } from './stream-event.ts';
 import { readInput } from './tool-input.ts';
 import { StreamUsage } from './usage.ts';
@@ -66,6 +66,8 @@ class MessageStreamReader extends EventReader {
     const type = typeOf(raw, event);
     switch (type) {
       case 'message_start':
+        // A host that asked its own upstream once more (github.com/vercel/ai/issues/18331, read 2026-12-01).
+        if (this.#hasStarted) return this.fail(repeatedStart());
         return this.#readStart(objectOf(event.message));
       case 'content_block_start':
       case 'content_block_delta':
