@@ -303,6 +303,19 @@ for (const [finish, delta, reason] of stopCases) {
   });
 }
 
+test('the stop sequence that vLLM and SGLang name is read', () => {
+  const stopOf = (named: object) => {
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop', ...named }];
+    return collect(readAll([chunk({ content: 'x' }), dataEvent({ choices })]))!.stop;
+  };
+  const met = { reason: 'stop-sequence', sequence: 'END' };
+  assert.deepEqual(stopOf({ stop_reason: 'END' }), met);
+  assert.deepEqual(stopOf({ matched_stop: 'END' }), met);
+  // The number of a token that ends every answer.
+  const ended = { reason: 'end', sequence: null };
+  assert.deepEqual(stopOf({ stop_reason: 151_643, matched_stop: null }), ended);
+});
+
 const annotation = (url: string, start = 0, end = 0) => ({
   type: 'url_citation',
   url_citation: { url, title: 'T', start_index: start, end_index: end },

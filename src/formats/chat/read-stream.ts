@@ -18,7 +18,7 @@ import { readStreamFailure } from './errors.ts';
 import { readImages } from './images.ts';
 import { readDetail, readReasoningText } from './reasoning.ts';
 import { SimilarChunks } from './similar-chunks.ts';
-import { readBreak, readFinishReason, readStop } from './stop.ts';
+import { readBreak, readFinishReason, readStop, readStopSequence } from './stop.ts';
 import type { PlacedThinking } from './thinking-places.ts';
 import { ThinkTags, type Tagged } from './think-tags.ts';
 import { readUsage } from './usage.ts';
@@ -33,6 +33,7 @@ export class ChatStreamReader extends EventReader {
   readonly #tags = new ThinkTags();
   #hasChoice = false;
   #finishReason: string | null = null;
+  #stopSequence: string | null = null;
   /** Why the host broke off; null: it did not. */
   #broken: string | null = null;
   usageSoFar: Usage | null = null;
@@ -60,6 +61,7 @@ export class ChatStreamReader extends EventReader {
     const message = objectOf(choice.message);
     this.usageSoFar = readUsage(answer);
     this.#finishReason = readFinishReason(choice.finish_reason);
+    this.#stopSequence = readStopSequence(choice);
     for (const id of findCallSignatures(thinking.map(({ part }) => part)).keys())
       this.#signedCalls.add(id);
     if (thinking.length > 0) this.#tags.skip();
@@ -121,6 +123,7 @@ export class ChatStreamReader extends EventReader {
     const reason = readFinishReason(choice.finish_reason);
     if (reason === null) return;
     this.#finishReason = reason;
+    this.#stopSequence = readStopSequence(choice);
     this.#broken = readBreak(choice, this.#blocks.hasBlocks);
   }
 
@@ -181,7 +184,7 @@ export class ChatStreamReader extends EventReader {
     if (!this.#hasAnnotations) for (const source of this.#sources) this.#blocks.addCitation(source);
     this.#blocks.end();
     this.hasEnded = true;
-    const stop = readStop(this.#finishReason, this.#blocks);
+    const stop = readStop(this.#finishReason, this.#blocks, this.#stopSequence);
     return [...this.#blocks.take(), { type: 'finish', stop, usage: this.usageSoFar }];
   }
 

@@ -1,12 +1,20 @@
 // Why an answer ended. Hosts add their own reasons; an unknown one counts as a normal end.
 import type { Stop } from '../../canonical/stop.ts';
-import type { JsonObject } from '../../lib/json.ts';
+import { type JsonObject, textOf } from '../../lib/json.ts';
 
 /** What the answer contains, because the reason alone is ambiguous. */
 type StopContent = { readonly hasToolCalls: boolean; readonly hasRefusal: boolean };
 
-export function readStop(finishReason: unknown, { hasToolCalls, hasRefusal }: StopContent): Stop {
-  return { reason: readReason(), sequence: null };
+/** `sequence`: the stop sequence that was met, if the host names it. */
+export function readStop(
+  finishReason: unknown,
+  { hasToolCalls, hasRefusal }: StopContent,
+  sequence: string | null = null,
+): Stop {
+  const read = readReason();
+  return sequence !== null && read === 'end'
+    ? { reason: 'stop-sequence', sequence }
+    : { reason: read, sequence: null };
 
   function readReason(): Stop['reason'] {
     const reason = lowerCase(finishReason);
@@ -40,6 +48,11 @@ const filters: ReadonlySet<unknown> = new Set(
 /** Returns null for no reason, for which some hosts write '' or "null". */
 export function readFinishReason(value: unknown): string | null {
   return typeof value === 'string' && !/^(?:null|none)?$/i.test(value) ? value : null;
+}
+
+/** vLLM and SGLang name it, or the number of a token (github.com/vllm-project/vllm/pull/45807, read 2026-12-01). */
+export function readStopSequence({ stop_reason, matched_stop }: JsonObject): string | null {
+  return textOf(stop_reason) || textOf(matched_stop) || null;
 }
 
 function lowerCase(value: unknown): unknown {

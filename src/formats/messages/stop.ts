@@ -1,4 +1,5 @@
 import type { Stop } from '../../canonical/stop.ts';
+import { type JsonObject, listOf } from '../../lib/json.ts';
 
 /** An unknown reason counts as a normal end: the answer is there. */
 export function readStop(reason: unknown, sequence: unknown): Stop {
@@ -46,10 +47,20 @@ type WrittenStop = {
   readonly stop_details: null;
 };
 
-/** Messages has no refusal block: a refusal is text, so the stop reason must mark it. */
-export function writeStop(stop: Stop, hasRefusal: boolean): WrittenStop {
-  const reason = hasRefusal && stop.reason === 'end' ? 'refusal' : stop.reason;
-  return { stop_reason: writtenReasons[reason], stop_sequence: stop.sequence, stop_details: null };
+/**
+ * Messages has no refusal block: a refusal is text, so the stop reason must mark it. `body`: the
+ * request, whose stop sequences alone are told.
+ */
+export function writeStop(stop: Stop, hasRefusal: boolean, body: JsonObject): WrittenStop {
+  const { sequence } = stop;
+  const isAsked = sequence === null || listOf(body.stop_sequences).includes(sequence);
+  const known = isAsked ? stop.reason : 'end';
+  const reason = hasRefusal && known === 'end' ? 'refusal' : known;
+  return {
+    stop_reason: writtenReasons[reason],
+    stop_sequence: isAsked ? sequence : null,
+    stop_details: null,
+  };
 }
 
 const writtenReasons: Readonly<Record<Stop['reason'], string>> = {

@@ -4,14 +4,14 @@ import { textPart } from '../../../tests/support/canonical/parts.ts';
 import fc from '../../../tests/support/property.ts';
 import type { Answer } from '../../canonical/answer.ts';
 import { noUsage } from '../../canonical/usage.ts';
-import { answerContext, answers } from '../../../tests/support/formats/messages.ts';
+import { answerContext, answers, contextOf } from '../../../tests/support/formats/messages.ts';
 import { readAnswer } from './read-answer.ts';
 import { writeAnswer } from './write-answer.ts';
 
 const stop = { reason: 'end', sequence: null } as const;
 const usage = { ...noUsage, inputTokens: 5, outputTokens: 7 };
 const asJson = (answer: Answer) =>
-  JSON.parse(JSON.stringify(writeAnswer(answer, answerContext()))) as unknown;
+  JSON.parse(JSON.stringify(writeAnswer(answer, contextOf(answer)))) as unknown;
 
 test('an answer survives being written and read', () => {
   fc.assert(

@@ -23,7 +23,7 @@ export function writeAnswer(
   return {
     ...messageHead(context),
     content: content.flatMap((part, index) => writePart(part, context, index)),
-    ...writeStop(stop, hasRefusal),
+    ...writeStop(stop, hasRefusal, context.request.body),
     ...safeguardResults(context.request.body),
     usage: {
       ...writeMessageUsage(

@@ -7,6 +7,7 @@ import { noUsage } from '../../canonical/usage.ts';
 import {
   answerContext,
   answers,
+  contextOf,
   eventsOf,
   runPipe,
   runReader,
@@ -35,7 +36,8 @@ test('an answer survives being streamed and collected', () => {
           ? { ...part, arguments: JSON.stringify(writeInput(part.arguments)) }
           : part,
       );
-      assert.deepEqual(collect(runReader(readStream(), parseSse(write(answerEvents(answer))))), {
+      const text = runPipe(writeStream(contextOf(answer)), answerEvents(answer));
+      assert.deepEqual(collect(runReader(readStream(), parseSse(text))), {
         ...answer,
         content,
       });

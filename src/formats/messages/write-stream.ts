@@ -102,7 +102,7 @@ class MessageStreamWriter extends AnswerStream {
     const { request } = this.context;
     const speed = request.tier && { speed: shownSpeed(counted, request) };
     const delta = {
-      ...writeStop(this.progress.stop!, this.#hasRefusal),
+      ...writeStop(this.progress.stop!, this.#hasRefusal, request.body),
       container: null,
       ...safeguardResults(request.body),
     };

@@ -45,6 +45,11 @@ export function answerContext(fields: Partial<AnswerContext> = {}): AnswerContex
   };
 }
 
+/** The context of a request with the stop sequence that its answer met. */
+export function contextOf({ stop: { sequence } }: Answer): AnswerContext {
+  return answerContext({ request: clientRequest({ stop_sequences: sequence ? [sequence] : [] }) });
+}
+
 export function upstreamTarget(fields: Partial<UpstreamTarget> = {}): UpstreamTarget {
   const base = { stream: false, maxOutputTokens: 4096, thinking: true, isOpenAi: false };
   return { model: 'claude-sonnet-4-20250514', ...base, ...fields };
