@@ -76,6 +76,10 @@ function openFile(path: string): DatabaseSync {
 }
 
 async function openPostgres(url: string): Promise<ForeignDatabase> {
+  if (!URL.canParse(url))
+    throw new DatabaseUnusable(
+      'What was given is no address. Write it as postgres://user:password@host:port/database.',
+    );
   const { connectPool } = await import('./postgres/pool.ts');
   const pool = connectPool(url, { max: 1, isReadOnly: true, statementTimeoutMs: 0 });
   // Prisma's URLs name the schema.

@@ -196,6 +196,8 @@ test('a wrong source is refused with the remedy', async () => {
   await refuse('mysql://root@127.0.0.1/oneapi', /pgloader/);
   await refuse('root:x@tcp(127.0.0.1:3306)/oneapi', /pgloader/);
   await refuse('/no/such/file', /cannot be read/);
+  // Not with a stack, which would show the password.
+  await refuse('postgres://me:secret@127.0.0.1:port/oneapi', /is no address/);
   await refuse(
     await makeForeign(currentStore(), 'create table users (id integer)'),
     /no database of new-api/,
