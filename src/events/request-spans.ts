@@ -118,7 +118,12 @@ export class RequestSpans {
   }
 }
 
-/** Returns a model's name as it was sent; undefined for text that no model is named by. */
+/**
+ * Returns a model's name as it was sent; undefined for text that no model is named by, and for a key
+ * that stands in its place by mistake.
+ */
 export function modelNameOf(model: unknown): string | undefined {
-  return typeof model === 'string' && /^[\w.:/@+-]{1,200}$/.test(model) ? model : undefined;
+  return typeof model === 'string' && /^(?!tg_|sk-)[\w.:/@+-]{1,200}$/.test(model)
+    ? model
+    : undefined;
 }

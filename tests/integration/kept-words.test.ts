@@ -99,6 +99,15 @@ test('no wrong value of an image, a search, a header or a path is kept', async (
   assert.ok(kept > 10);
 });
 
+test('a key in the place of the model is not kept', async () => {
+  for (const { path, body } of endpoints)
+    for (const model of [key, 'sk-proj-4111111111111111'])
+      assert.equal((await gateway.post(path, { key, body: body({ model }) })).status, 404);
+  const details = await detailsKept();
+  assert.ok(details.length > 0);
+  for (const text of details) assert.doesNotMatch(text, /tg_test_|sk-proj/);
+});
+
 test('the client still gets the value, and the history names the field', async () => {
   const messages = [{ role: 'user', content: 'Hi' }];
   const body = { model: 'gpt-6-luna', messages, temperature: 'my secret words' };
