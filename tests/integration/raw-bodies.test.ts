@@ -97,3 +97,13 @@ test('a body in another encoding than UTF-8 is refused: its text would reach the
     assert.equal(gateway.upstream.requests.length, next);
   }
 });
+
+test('a body that begins with a byte order mark, as PowerShell 5 writes it, is read', async () => {
+  for (const { path, body } of endpoints) {
+    const reply = await gateway.post(path, {
+      key,
+      body: Buffer.from(`\uFEFF${JSON.stringify(body())}`),
+    });
+    assert.equal(reply.status, 200);
+  }
+});

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, invalidRequest, quoted } from '../../canonical/errors.ts';
-import { parseJson, requestValuesMax } from '../../lib/json.ts';
+import { parseJson, requestValuesMax, withoutBom } from '../../lib/json.ts';
 import { Pieces } from '../../lib/pieces.ts';
 import { type BodyRoom, ownersOf, type Place } from '../body-room.ts';
 import { overloaded } from '../overload.ts';
@@ -150,8 +150,8 @@ export function readJsonBody(request: FastifyRequest, valuesMax = requestValuesM
   const bytes = request.body;
   // The request lives as long as its answer, perhaps half an hour, so it must not keep its bytes.
   request.body = undefined;
-  if (bytes instanceof Uint8Array) request.bodies?.noteRequest(bytes);
-  const json = bytes instanceof Uint8Array ? bytes : Buffer.alloc(0);
+  if (Buffer.isBuffer(bytes)) request.bodies?.noteRequest(bytes);
+  const json = Buffer.isBuffer(bytes) ? withoutBom(bytes) : Buffer.alloc(0);
   // Otherwise each wrong byte would reach the model as U+FFFD.
   if (!isUtf8(json))
     throw invalidRequest(null, 'The request cannot be read: the body is not UTF-8.');
