@@ -50,6 +50,7 @@ class MessageStreamReader extends EventReader {
   /** The explanation of a refusal. */
   #explanation: readonly StreamEvent[] = [];
   #hasStarted = false;
+  #id: unknown = null;
 
   get usageSoFar(): Usage | null {
     return this.#usage.soFar;
@@ -66,9 +67,7 @@ class MessageStreamReader extends EventReader {
     const type = typeOf(raw, event);
     switch (type) {
       case 'message_start':
-        // A host that asked its own upstream once more (github.com/vercel/ai/issues/18331, read 2026-12-01).
-        if (this.#hasStarted) return this.fail(repeatedStart());
-        return this.#readStart(objectOf(event.message));
+        return this.#readFirstStart(objectOf(event.message));
       case 'content_block_start':
       case 'content_block_delta':
       case 'content_block_stop':
@@ -134,6 +133,18 @@ class MessageStreamReader extends EventReader {
   }
 
   /** The message may hold whole blocks, as after calls that a program made. */
+  /**
+   * Some hosts send the event twice. Another answer is that of a host that lost its own upstream
+   * (github.com/vercel/ai/pull/18332, read 2026-12-01).
+   */
+  #readFirstStart(message: JsonObject): readonly StreamEvent[] {
+    const { id } = message;
+    if (this.#hasStarted)
+      return textOf(id) !== '' && id === this.#id ? [] : this.fail(repeatedStart());
+    this.#id = id;
+    return this.#readStart(message);
+  }
+
   #readStart({ usage, content }: JsonObject): StreamEvent[] {
     this.#usage.start(usage);
     const blocks = objectsOf(content);

@@ -29,6 +29,7 @@ class MessageStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #usage = new StreamUsage();
   #hasStarted = false;
+  #id: unknown = null;
   /**
    * `message_delta` with the stop reason: the upstream's, once it has arrived, with the latest
    * usage.
@@ -85,9 +86,14 @@ class MessageStreamRelay extends AnswerStream {
 
   #relay(raw: SseEvent, event: JsonObject, type: string): string {
     switch (type) {
-      case 'message_start':
+      case 'message_start': {
         // Clients report a second start as their own bug.
-        return this.#hasStarted ? this.breakOff(repeatedStart()) : this.#relayStart(raw, event);
+        const { id } = objectOf(event.message);
+        if (this.#hasStarted)
+          return textOf(id) !== '' && id === this.#id ? '' : this.breakOff(repeatedStart());
+        this.#id = id;
+        return this.#relayStart(raw, event);
+      }
       case 'content_block_start':
         if (isSearchDone(event.content_block))
           this.progress.searches = (this.progress.searches ?? 0) + 1;

@@ -543,6 +543,14 @@ test('a [DONE] does not fail the stream', () => {
   assert.equal(relayed([start, end, '[DONE]']).progress.status, 'finished');
 });
 
+test('a start that a host sends twice passes once, and that of another answer fails the stream', () => {
+  const named = (id: string) => ({ ...start, message: { ...start.message, id } });
+  const { progress, events } = relayed([named('msg_1'), named('msg_1'), end]);
+  assert.equal(progress.status, 'finished');
+  assert.equal(events.filter(({ type }) => type === 'message_start').length, 1);
+  assert.equal(relayed([named('msg_1'), named('msg_2'), end]).progress.status, 'failed');
+});
+
 test('without the upstream’s total, the output is our own count and not the start’s', () => {
   const text = blockDelta({ type: 'text_delta', text: 'Hello!' });
   const uncounted = { ...end, usage: undefined };
