@@ -12,7 +12,7 @@ import { createItemReader, type ItemReader } from './read-stream-item.ts';
 import { readStop } from './stop.ts';
 import { StreamItems } from './stream-items.ts';
 import { parseStreamEvent, responseOf, type StreamMessage } from './stream-event.ts';
-import { brokenStream, unreadableEvent } from '../stream-progress.ts';
+import { brokenStream, repeatedStart, unreadableEvent } from '../stream-progress.ts';
 import { readUsage } from './usage.ts';
 
 /** Unknown events are ignored. */
@@ -31,6 +31,7 @@ class ResponseStreamReader extends EventReader {
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
   #hasStarted = false;
+  #id: string | null = null;
   readonly #has = { calls: false, refusal: false };
 
   get isComplete(): boolean {
@@ -49,9 +50,13 @@ class ResponseStreamReader extends EventReader {
 
   #readMessage({ type, payload }: StreamMessage): readonly StreamEvent[] {
     switch (type) {
-      case 'response.created':
+      case 'response.created': {
+        const { id } = responseOf(payload);
+        if (this.#id !== null && id !== this.#id) return this.fail(repeatedStart());
+        this.#id = textOf(id) || null;
         this.#start();
         break;
+      }
       case 'response.output_item.added':
         this.#readItem(
           this.#items.findAdded(payload) ?? this.#queueItem(payload, payload.item),

@@ -82,11 +82,19 @@ class ResponseStreamRelay extends AnswerStream {
       case 'response.output_item.added':
         return this.#beforeItem(payload.item) + this.#pass(message, event.data);
       case 'response.created':
-        // Clients report a second start as their own bug.
-        return this.#response ? this.breakOff(repeatedStart()) : this.#pass(message, event.data);
+        return this.#response ? this.#startAgain(payload) : this.#pass(message, event.data);
       default:
         return this.#pass(message, event.data);
     }
+  }
+
+  /**
+   * Some hosts send the event twice, which clients report as their own bug. Another answer is that of a
+   * host that lost its own upstream (github.com/mnfst/llm-gateway/issues/2072, read 2026-12-01).
+   */
+  #startAgain(payload: JsonObject): string {
+    const id = textOf(responseOf(payload).id);
+    return id !== '' && id === this.#response?.id ? '' : this.breakOff(repeatedStart());
   }
 
   limit(): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../lib/json.ts';
+import type { SseEvent } from '../../lib/sse.ts';
 import {
   contextFor,
   payloadsOf,
@@ -11,6 +12,7 @@ import {
   target,
 } from '../../../tests/support/formats/responses.ts';
 import { readWithSdk } from '../../../tests/support/formats/responses-sdk.ts';
+import { answerContext, openPipe } from '../../../tests/support/pipes.ts';
 import { relayAnswer } from './relay-answer.ts';
 import { relayRequest } from './relay-request.ts';
 import { relayStream } from './relay-stream.ts';
@@ -298,6 +300,23 @@ test('an empty final output has the items in their order, also what the host did
     assert.equal(read.output_text, 'Hi');
     const ended = payloadsOf(frames).filter(({ type }) => type === 'response.output_item.done');
     assert.equal(ended.length, 2);
+  }
+});
+
+test('a start that a host sends twice passes once, and that of another answer fails the stream', () => {
+  const [created, ...rest] = callStream();
+  const other = sseEvent('response.created', { response: { ...response, id: 'resp_2' } });
+  for (const open of [
+    () => relayStream(contextFor()),
+    () => openPipe('responses', 'chat', answerContext('chat')),
+  ]) {
+    const statusOf = (...events: SseEvent[]) => {
+      const pipe = open();
+      runPipe(pipe, events);
+      return pipe.progress.status;
+    };
+    assert.equal(statusOf(created!, created!, ...rest), 'finished');
+    assert.equal(statusOf(created!, ...rest.slice(0, 5), other, ...rest), 'failed');
   }
 });
 
