@@ -7,9 +7,10 @@ import OpenAI, { toFile } from 'openai';
 import { BatchFiles } from '../../src/domain/batches/batch-files.ts';
 import { answerContent } from '../support/answers.ts';
 import { signIn } from '../support/dashboard.ts';
+import { endpoint } from '../support/endpoints.ts';
 import { startGateway, type KeyOptions } from '../support/gateway.ts';
 import { jsonOf } from '../support/http.ts';
-import { answerStatus, behind, type Script } from '../support/upstream.ts';
+import { answerStatus, behind, holdBack, type Script } from '../support/upstream.ts';
 import { until } from '../support/until.ts';
 import { rowsOf, setRows } from '../support/rows.ts';
 import { columnOf } from '../support/column-of.ts';
@@ -758,4 +759,23 @@ test('lines are encrypted at rest', async () => {
     ({ sealed }) => sealed && /secret-word|Yes\./.test(String(Buffer.from(sealed))),
   );
   assert.deepEqual(found, []);
+});
+
+test('a try that fails after another process has taken its line over leaves nothing held', async (t) => {
+  const route = { provider: 'local', model: 'cheap' };
+  const own = await startGateway({ models: { cheap: { prices, routes: [route] } } });
+  t.after(() => own.stop());
+  const late = holdBack(answerStatus(503));
+  own.upstream.on(chatPath, late.script);
+  const { key, account } = await own.makeKey({ creditUsd });
+  const requests = [{ custom_id: 'a', params: endpoint('messages').body({ model: 'cheap' }) }];
+  await own.post('/v1/messages/batches', { key, body: { requests } });
+  await own.upstream.request(0);
+  const other = { owner: 'other', host: 'elsewhere', pid: 1, process_started_at_ms: 1 };
+  const lease = { ...other, expires_at_ms: Number.MAX_SAFE_INTEGER };
+  await own.database.write.insertInto('hold_owners').values(lease).execute();
+  await setRows(own.database, 'batch_lines', {}, { owner: other.owner });
+  late.release();
+  await own.program.terminate();
+  await own.assertLeft(account, 1_000_000 * creditUsd);
 });

@@ -264,15 +264,19 @@ export class BatchStore {
       .execute();
   }
 
-  /** Gives the line's next try a hold and a charge of its own. */
-  async rename({ batch_id: id, line, owner }: TakenLine, requestId: string): Promise<void> {
-    await this.#database.write
+  /**
+   * Gives the line's next try a hold and a charge of its own. Returns false when another process has taken
+   * the line over.
+   */
+  async rename({ batch_id: id, line, owner }: TakenLine, requestId: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.write
       .updateTable('batch_lines')
       .set({ request_id: requestId })
       .where('batch_id', '=', id)
       .where('line', '=', line)
       .where('owner', '=', owner)
-      .execute();
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
   }
 
   /** Does nothing when another process has taken the line over. */

@@ -62,8 +62,10 @@ export class LineRuns {
     const { ledger } = gateway.books;
     const requestId = newIdWithPrefix('req');
     if (await this.endHold(line)) return { ...line, isTakenOver: false };
-    await store.rename(line, requestId);
-    if (line.held_micros === 0) return { ...line, request_id: requestId, isTakenOver: false };
+    const isOurs = await store.rename(line, requestId);
+    // Nobody would end a hold of a line that another process has.
+    if (!isOurs || line.held_micros === 0)
+      return { ...line, request_id: requestId, isTakenOver: false };
     const held = await ledger.submit(reserveOf(key, requestId, line.held_micros));
     // When it does not fit any more, the line's run is refused. What a provider has run is charged as far
     // as it fits, and lost beyond.
