@@ -132,6 +132,9 @@ describe('an answer that cannot be used is free, and the operator’s loss', () 
     'a result too many': answerWith(result(true), result(true)),
     'a result that is none': answerWith({ flagged: true }),
     'a score that is none': answerWith({ ...result(true), category_scores: { a: 'x' } }),
+    'a score without end': answerJson(
+      '{"results":[{"flagged":true,"categories":{},"category_scores":{"a":1e999}}]}',
+    ),
   };
   for (const [what, script] of Object.entries(failures)) {
     test(what, async () => {

@@ -659,6 +659,16 @@ describe('the forms of an answer', () => {
     assert.equal(days[0]?.provoked_micros, 800 + 400);
   });
 
+  test('times without end are none', async () => {
+    const endless = '{"start":0,"end":1e999,"text":"Ruby"}';
+    upstream.on(openAiPath, answerJson(`{"text":"Ruby","segments":[${endless}]}`));
+    const subtitles = await ask(await newKey(), { response_format: 'srt' });
+    assert.equal(subtitles.status, 502, subtitles.text);
+    upstream.on(openAiPath, answerJson('{"text":"Ruby","duration":1e999}'));
+    const whole = await ask(await newKey(), { response_format: 'verbose_json' });
+    assert.equal(whole.json<{ duration: number }>().duration, 4);
+  });
+
   test('events of a model that does not stream', async () => {
     const { reply, asked } = await gateway.recordUpstream(async () =>
       ask(await newKey(), { stream: 'true' }),

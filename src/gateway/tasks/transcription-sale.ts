@@ -228,7 +228,7 @@ function written(
         task: task === 'translations' ? 'translate' : 'transcribe',
         ...body,
         language: body.language ?? request.fields.language,
-        duration: typeof body.duration === 'number' ? body.duration : secondsOf(request),
+        duration: Number.isFinite(body.duration) ? body.duration : secondsOf(request),
         ...(request.format === 'diarized_json' && { segments: speakersOf(body) }),
         usage,
       };

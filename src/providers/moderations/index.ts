@@ -40,7 +40,7 @@ function readModeration(result: unknown): Moderated | null {
 }
 
 const isVerdict = (value: unknown) => value === null || typeof value === 'boolean';
-const isScore = (value: unknown) => typeof value === 'number';
+const isScore = (value: unknown): value is number => Number.isFinite(value);
 
 function isRecordOf<Value>(
   isOne: (value: unknown) => value is Value,

@@ -89,10 +89,11 @@ export function readTranscript(body: JsonObject): Transcript | null {
 
 function readSegment(segment: unknown): Segment | null {
   const { start, end, text } = objectOf(segment);
-  return typeof start === 'number' && typeof end === 'number' && typeof text === 'string'
-    ? { start, end, text }
-    : null;
+  return isTime(start) && isTime(end) && typeof text === 'string' ? { start, end, text } : null;
 }
+
+/** JSON may have 1e999, which is read as infinite. */
+const isTime = (value: unknown): value is number => Number.isFinite(value);
 
 /** In the usage or beside it. Mistral has a name of its own, and OpenRouter counts parts of seconds. */
 function readSeconds(usage: JsonObject, duration: unknown): number | null {
@@ -141,5 +142,5 @@ export function readWords(words: unknown, text: unknown): JsonObject {
 
 function isWord(value: unknown): value is Word {
   const { text, start, end } = objectOf(value);
-  return typeof text === 'string' && typeof start === 'number' && typeof end === 'number';
+  return typeof text === 'string' && isTime(start) && isTime(end);
 }
