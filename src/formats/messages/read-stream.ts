@@ -132,7 +132,6 @@ class MessageStreamReader extends EventReader {
     return closed;
   }
 
-  /** The message may hold whole blocks, as after calls that a program made. */
   /**
    * Some hosts send the event twice. Another answer is that of a host that lost its own upstream
    * (github.com/vercel/ai/pull/18332, read 2026-12-01).
@@ -145,6 +144,7 @@ class MessageStreamReader extends EventReader {
     return this.#readStart(message);
   }
 
+  /** The message may hold whole blocks, as after calls that a program made. */
   #readStart({ usage, content }: JsonObject): StreamEvent[] {
     this.#usage.start(usage);
     const blocks = objectsOf(content);
