@@ -8,6 +8,7 @@ import { brokenStream, newProgress } from './stream-progress.ts';
 export class AnswerStream {
   readonly progress: StreamProgress = newProgress();
   protected readonly context: AnswerContext;
+  #before = '';
 
   constructor(context: AnswerContext) {
     this.context = context;
@@ -16,6 +17,16 @@ export class AnswerStream {
   /** Called when the upstream closed: what has not ended by then has broken off. */
   end(): string {
     return this.progress.status === 'running' ? this.breakOff(brokenStream()) : '';
+  }
+
+  /**
+   * Call it with the data of every event. True: the event before it was the same, byte for byte. A start
+   * or an end that is sent twice in a row breaks clients, so it passes once. Equal deltas are ordinary.
+   */
+  protected isRepeated(data: string): boolean {
+    const isSame = data === this.#before;
+    this.#before = data;
+    return isSame;
   }
 
   /** Ends the stream without frames: `fail` writes the error. */

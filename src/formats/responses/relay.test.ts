@@ -320,6 +320,12 @@ test('a start that a host sends twice passes once, and that of another answer fa
   }
 });
 
+test('an event that a host sends twice in a row passes once', () => {
+  const sent = callStream();
+  const read = (events: SseEvent[]) => payloadsOf(runPipe(relayStream(contextFor()), events));
+  assert.deepEqual(read(sent.flatMap((event) => [event, event])), read(sent));
+});
+
 test('items of one index get one each, as OpenAI’s SDK demands', async () => {
   const stream = callStream().map(({ event, data }) => {
     const payload = JSON.parse(data) as JsonObject;
