@@ -55,12 +55,15 @@ export function allCells(): Cell[] {
 }
 
 /**
- * Returns one cell for each fault, streamed and whole, on the pair used least so far. So every pair
- * is covered too.
+ * Returns a cell for each fault, streamed and whole, on the straight path of each format and in
+ * translation, on the pair used least so far. So every pair is covered too.
  */
 export function coveringCells(): Cell[] {
   const counts = new Map<string, number>();
-  const kinds = Map.groupBy(allCells(), ({ fault, stream }) => `${fault.name} ${stream}`);
+  const kinds = Map.groupBy(allCells(), ({ fault, pair, stream }) => {
+    const path = pair.straight && !fault.isHeavy ? pair.client.name : 'any';
+    return `${fault.name} ${stream} ${path}`;
+  });
   return Array.from(kinds.values(), (cells) => {
     const placeOf = ({ pair, stream, isKeyed }: Cell) => `${pair.name} ${stream} ${isKeyed}`;
     const countOf = (cell: Cell) => counts.get(placeOf(cell)) ?? 0;
