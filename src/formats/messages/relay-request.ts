@@ -53,7 +53,7 @@ export function relayRequest(
   if (!target.thinking) dropEffort(outgoing, target.model, ignored);
   fitThinking(outgoing, target.model, ignored);
   boundBudget(outgoing, { mustThinkFirst }, ignored);
-  fitToModel(outgoing, target.model, ignored);
+  fitToModel(outgoing, body, target.model, ignored);
   const isClaude = target.model.includes('claude');
   // Other vendors copied Messages without verdicts on calls.
   if (!isClaude) leaveOutFields(outgoing, ['safeguards'], ignored);
@@ -94,6 +94,7 @@ function relayFields(body: JsonObject, ignored: Set<string>): Record<string, unk
     const known = Object.hasOwn(verdictTable.request, name)
       ? verdictTable.request[name]
       : undefined;
+    if (sampling.has(name)) continue;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
     else if (isAskedFor(value)) ignored.add(name);
   }
@@ -106,24 +107,28 @@ function relayFields(body: JsonObject, ignored: Set<string>): Record<string, unk
   return fields;
 }
 
+/** `fitToModel` adds them. Deleting one would make V8 read, copy and write the object slowly. */
+const sampling: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_k']);
+
 const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule]) =>
   rule.rule === 'force' ? [[name, rule.value] as const] : [],
 );
 
-/** Leaves out the sampling fields that the model, or its thinking, refuses. */
-function fitToModel(outgoing: Outgoing, model: string, ignored: Set<string>): void {
-  const { thinking, temperature = null, top_p: topP = null, top_k: topK = null } = outgoing;
-  for (const name of ['temperature', 'top_p', 'top_k']) delete outgoing[name];
+/** Adds the sampling fields that the model, and its thinking, accept. */
+function fitToModel(
+  outgoing: Outgoing,
+  { temperature = null, top_p: topP = null, top_k: topK = null }: MessagesRequest,
+  model: string,
+  ignored: Set<string>,
+): void {
+  const { thinking } = outgoing;
   const isThinking = (thinking ?? null) !== null && thinking?.type !== 'disabled';
   const fit = { traits: claudeTraits(model), isThinking };
   Object.assign(outgoing, fitSampling({ temperature, topP, topK }, fit, ignored));
 }
 
 type Outgoing = Record<string, unknown> &
-  Pick<
-    MessagesRequest,
-    'thinking' | 'output_config' | 'max_tokens' | 'temperature' | 'top_p' | 'top_k'
-  > & {
+  Pick<MessagesRequest, 'thinking' | 'output_config' | 'max_tokens'> & {
     messages: readonly unknown[];
   };
 
