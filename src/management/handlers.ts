@@ -41,7 +41,9 @@ export type Caller = {
 export type Call<Name extends string, E extends Endpoint> = Writing<Name> &
   Judging<E> & {
     readonly context: ManagementContext;
-    readonly params: ParametersOf<Name>;
+    readonly params: E extends { readonly withoutAccount: true }
+      ? Optional<ParametersOf<Name>, 'account'>
+      : ParametersOf<Name>;
     readonly query: FilterOf<E>;
     readonly body: BodyOf<E>;
     /** The part of a list that is asked for. */
@@ -52,6 +54,10 @@ export type Call<Name extends string, E extends Endpoint> = Writing<Name> &
     readonly request: FastifyRequest;
     readonly reply: FastifyReply;
   };
+
+type Optional<Fields, Name extends string> = Omit<Fields, Name> & {
+  readonly [Each in Name]?: string;
+};
 
 /** A call that only reads cannot change anything. */
 type Writing<Name> = Name extends `GET ${string}` ? unknown : Pick<Caller, 'changes' | 'once'>;

@@ -20,6 +20,8 @@ type OnceOptions = {
   readonly body: unknown;
 };
 
+type RequestBody = { readonly request_id?: string };
+
 /** Reads and changes in one transaction. */
 export type Scope = Pick<OnceOptions, 'context' | 'changes'>;
 
@@ -59,8 +61,9 @@ export class Once {
   }
 
   /** Returns an id for an account that the dashboard makes, as long as our random ids. */
-  get accountId(): string {
-    return `acc_${hash('sha256', `account ${this.#requestId}`, 'hex').slice(0, 26)}`;
+  get accountId(): string | undefined {
+    const { request_id: id } = this.#options.body as RequestBody;
+    return id && `acc_${hash('sha256', `account ${id}`, 'hex').slice(0, 26)}`;
   }
 
   /**
@@ -96,7 +99,7 @@ export class Once {
   }
 
   get #requestId(): string {
-    const { request_id: id } = this.#options.body as { readonly request_id?: string };
+    const { request_id: id } = this.#options.body as RequestBody;
     assert(id, 'the call must have an Idempotency-Key or a `request_id`');
     return id;
   }

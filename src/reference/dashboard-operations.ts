@@ -45,7 +45,6 @@ export const dashboardSchemas: Readonly<Record<string, TSchema>> = {
   ModelCatalogue: models.ModelCatalogue,
   AccountRow: accounts.AccountRow,
   AccountDetail: accounts.AccountDetail,
-  OperatorKey: keys.OperatorKey,
   ProviderRoute: service.ProviderRoute,
   ProviderDay: service.ProviderDay,
   Catalogue: service.Catalogue,

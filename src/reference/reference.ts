@@ -15,7 +15,7 @@ import { StatementLine } from '../management/contract/billing.ts';
 import { Done } from '../management/contract/common.ts';
 import { adminCalls } from '../management/contract/contract.ts';
 import type { KeyEndpoint } from '../management/contract/doors.ts';
-import { OperatorKey } from '../management/contract/keys.ts';
+import { Key } from '../management/contract/keys.ts';
 import { AccountMember, NewInvitation, PendingInvitation } from '../management/contract/members.ts';
 import {
   ImageParameters,
@@ -99,7 +99,7 @@ const adminSchemas: Readonly<Record<string, TSchema>> = {
   AdminAccountRow: AccountRow,
   AdminAccount: AccountDetail,
   AdminStatementLine: StatementLine,
-  AdminApiKey: OperatorKey,
+  AdminApiKey: Key,
   AdminUser: OperatorUser,
   AdminMember: AccountMember,
   AdminInvitation: PendingInvitation,

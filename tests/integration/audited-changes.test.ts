@@ -404,9 +404,9 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
     by: await operator(),
     key: (await gateway.makeAdminKey()).id,
   }),
-  'POST /operator/keys/:key/disable': byOperator,
-  'POST /operator/keys/:key/enable': () => withDisabledKey(byOperator),
-  'POST /operator/keys/:key/revoke': byOperator,
+  'POST /operator/accounts/:account/keys/:key/disable': byOperator,
+  'POST /operator/accounts/:account/keys/:key/enable': () => withDisabledKey(byOperator),
+  'POST /operator/accounts/:account/keys/:key/revoke': byOperator,
   'POST /operator/users/:user/reset-link': byOperator,
   'POST /operator/payments/:payment/assign': async () => {
     const { account, ...call } = await withPayment();
@@ -417,8 +417,6 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
 
 /** The calls of the admin API that the dashboard does not have. */
 const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> = {
-  'POST /accounts': sending(byAdminKey, { name: 'New' }),
-  'PATCH /accounts/:account': sending(byAdminKey, { frozen: true }),
   'PATCH /accounts/:account/telemetry': sending(byAdminKey, {
     endpoint: 'https://otlp.example.com',
   }),
@@ -426,12 +424,6 @@ const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> =
     const { account } = await withLoss();
     return { by: admin, account };
   },
-  'PATCH /keys/:key': sending(byAdminKey, { name: 'other' }),
-  'PATCH /keys/:key/owner': async () => {
-    const { key, user } = await customer();
-    return { by: admin, key, body: { user_id: user } };
-  },
-  'POST /keys/:key/rotate': sending(byAdminKey, { overlap_hours: 1 }),
 };
 
 testOn('sqlite', 'every change of the admin API is tried here, or is one of the dashboard', () => {

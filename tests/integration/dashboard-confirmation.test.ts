@@ -68,7 +68,8 @@ const unconfirmed: Readonly<Record<string, string>> = {
   'It only takes access away.': `
     POST /auth/sign-out /device-logins/deny /profile/sessions/revoke-others
       /accounts/:account/leave /accounts/:account/keys/:key/disable
-      /accounts/:account/keys/:key/revoke /operator/keys/:key/disable /operator/keys/:key/revoke
+      /accounts/:account/keys/:key/revoke /operator/accounts/:account/keys/:key/disable
+      /operator/accounts/:account/keys/:key/revoke
       /operator/admin-keys/:key/revoke /accounts/:account/batches/:batch/cancel
     DELETE /profile/sessions/:session /accounts/:account/members/:user
       /accounts/:account/invitations/:invitation
@@ -94,7 +95,7 @@ const unconfirmed: Readonly<Record<string, string>> = {
   'API keys are daily work. They spend what the account has, never more, and their owners see them.': `
     POST /accounts/:account/device-logins /accounts/:account/keys /operator/accounts/:account/keys
       /accounts/:account/keys/:key/rotate /accounts/:account/keys/:key/enable
-      /operator/keys/:key/enable
+      /operator/accounts/:account/keys/:key/enable
     PATCH /accounts/:account/keys/:key /accounts/:account/members/:user/budget
       /accounts/:account/keys/:key/owner`,
 };

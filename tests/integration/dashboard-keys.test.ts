@@ -59,6 +59,8 @@ test('a key is created with every control, shown once, and works', async () => {
     owner: { user_id: owner.userId, name: 'Test User' },
     disabled_at: null,
     revoked_at: null,
+    account_id: owner.account,
+    account_name: 'Test',
   });
   assert.deepEqual([today.spent_micros, month.held_micros], [0, 0]);
   const now = new Date(clock.nowMs());

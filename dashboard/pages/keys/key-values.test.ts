@@ -40,6 +40,8 @@ const key: Key = {
   owner: null,
   disabled_at: null,
   revoked_at: null,
+  account_id: 'acc_1',
+  account_name: 'Acme',
 };
 
 test('an unchanged form gives the same key and no changes', () => {

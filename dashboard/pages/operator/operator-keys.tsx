@@ -87,11 +87,11 @@ const columns: readonly Column<Key>[] = [
 
 function KeyMenu({ row }: { readonly row: Key }) {
   const invalidates = ['GET /operator/keys', 'GET /operator/audit-log'] as const;
-  const disable = useChange('POST /operator/keys/:key/disable', { invalidates });
-  const enable = useChange('POST /operator/keys/:key/enable', { invalidates });
-  const revoke = useChange('POST /operator/keys/:key/revoke', { invalidates });
+  const disable = useChange('POST /operator/accounts/:account/keys/:key/disable', { invalidates });
+  const enable = useChange('POST /operator/accounts/:account/keys/:key/enable', { invalidates });
+  const revoke = useChange('POST /operator/accounts/:account/keys/:key/revoke', { invalidates });
   if (row.state === 'revoked') return null;
-  const params = { key: row.id };
+  const params = { account: row.account_id, key: row.id };
   const name = `“${row.name || row.hint}” of ${row.account_name}`;
   const askToDisable = () =>
     confirm({

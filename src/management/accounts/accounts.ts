@@ -18,7 +18,6 @@ import { dayMs, dayOf, dayStartMs } from '../../lib/utc-time.ts';
 import { createAccount, noSuchAccount, purgeAccount, updateAccount } from '../changes/accounts.ts';
 import type { ManagementContext } from '../context.ts';
 import type { AccountDetail, AccountRow, accountsEndpoints } from '../contract/accounts.ts';
-import type { BodyOf } from '../contract/endpoint.ts';
 import type { Handlers } from '../handlers.ts';
 import { daysBetween, toDayCosts } from '../reports/analytics-sums.ts';
 import { ifGiven, readLimits } from './keys.ts';
@@ -31,34 +30,27 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
     return found && { rows: await withSums(context, found.accounts), next: found.next };
   },
 
-  'POST /operator/accounts': async ({ body, changes, once }) => {
-    const id = once.accountId;
+  'POST /operator/accounts': ({ body, once }) => {
     const name = readName(body.name);
-    const priceMultiplierPpm = body.price_multiplier_ppm;
-    // Creates and audits nothing when the id exists.
-    const { terms } = await createAccount(changes, { id, name, priceMultiplierPpm });
-    if (terms.name !== name) throw once.conflict('for an account with another name.');
-    return { id };
-  },
-
-  'POST /admin/v1/accounts': ({ body, once }) => {
-    const account = { name: readName(body.name), limits: readLimits(body) };
+    const terms = { priceMultiplierPpm: body.price_multiplier_ppm, limits: readLimits(body) };
     return once.inTransaction(async ({ context, changes }) => {
-      const { id } = await createAccount(changes, account);
-      return readDetail(context, id);
+      // Creates and audits nothing when the id exists.
+      const made = await createAccount(changes, { id: once.accountId, name, ...terms });
+      if (made.terms.name !== name) throw once.conflict('for an account with another name.');
+      return readDetail(context, made.id);
     });
   },
 
   'GET /operator/accounts/:account': ({ context, params }) => readDetail(context, params.account),
 
   'PATCH /operator/accounts/:account': async ({ context, params, body, changes }) => {
-    const priceMultiplierPpm = body.price_multiplier_ppm;
-    await updateAccount(changes, params.account, { ...readChange(body), priceMultiplierPpm });
-    return readDetail(context, params.account);
-  },
-
-  'PATCH /admin/v1/accounts/:account': async ({ context, params, body, changes }) => {
-    await updateAccount(changes, params.account, readChange(body));
+    await updateAccount(changes, params.account, {
+      name: ifGiven(body.name, readName),
+      isFrozen: body.frozen,
+      retainResponses: body.retain_responses,
+      priceMultiplierPpm: body.price_multiplier_ppm,
+      limits: readLimits(body),
+    });
     return readDetail(context, params.account);
   },
 
@@ -109,18 +101,6 @@ export const accountsHandlers: Handlers<typeof accountsEndpoints> = {
 };
 
 const listedDays = 30;
-
-type ChangeFields = BodyOf<(typeof accountsEndpoints)['PATCH /admin/v1/accounts/:account']>;
-
-/** Throws ApiError 400. */
-function readChange(fields: ChangeFields) {
-  return {
-    name: ifGiven(fields.name, readName),
-    isFrozen: fields.frozen,
-    retainResponses: fields.retain_responses,
-    limits: readLimits(fields),
-  };
-}
 
 function readName(text: string): string {
   return checkName(text, 'Give the account a name.');

@@ -3,12 +3,12 @@
 import type { Config } from '../../config/schema.ts';
 import { findAccounts } from '../../domain/accounts/manage-accounts.ts';
 import { readKeyUses } from '../../domain/activity/queries.ts';
-import { ApiError, invalidRequest, noSuch } from '../../canonical/errors.ts';
+import { ApiError, invalidRequest } from '../../canonical/errors.ts';
 import { keyScopes } from '../../terms/key-scope.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { resolveKeyModels } from '../../domain/catalog/resolve-key-model.ts';
 import type { BodyOf } from '../contract/endpoint.ts';
-import type { Key, keysEndpoints, OperatorKey } from '../contract/keys.ts';
+import type { Key, keysEndpoints } from '../contract/keys.ts';
 import { readKeyOwners } from '../../domain/keys/key-owners.ts';
 import {
   findKey,
@@ -56,12 +56,6 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     return found && { rows: await toKeys(context, found.keys), next: found.next };
   },
 
-  'GET /accounts/:account/keys/:key': async ({ context, params }) => {
-    const listing = await findKey(context.database.read, placeOf(params));
-    if (!listing) throw noSuchKey();
-    return toKey(context, listing);
-  },
-
   'GET /accounts/:account/key-last-used': async ({ context, params, query: { mode } }) => {
     const nowMs = context.gateway.clock.nowMs();
     const which = { accountId: params.account, mode, nowMs };
@@ -83,119 +77,78 @@ export const keysHandlers: Handlers<typeof keysEndpoints> = {
     };
   },
 
-  'POST /accounts/:account/keys': async ({ context, account, session, body, changes }) => {
-    const { accountId } = account;
-    const { userId } = session;
-    await requireProof(context, { userId, accountId });
-    const { mode, ...fields } = body;
-    requireOwnerToKeep(account, fields);
-    const order = { accountId, mode, ownerId: userId, ...readControls(context, fields) };
-    const made = await createKey(changes, context.secrets[0], order);
-    return { key: await toKey(context, made.listing), secret: made.key };
-  },
-
-  'POST /operator/accounts/:account/keys': ({ context: { gateway, secrets }, ...call }) => {
-    const { mode, owner_id: ownerId, ...fields } = call.body;
-    const controls = readControls({ gateway }, fields);
-    const order = { accountId: call.params.account, mode, ownerId, ...controls };
-    return call.once.inTransaction(async ({ context, changes }) => {
-      const made = await createKey(changes, secrets[0], order);
-      return { key: await withAccount(context, made.listing), secret: made.key };
-    });
-  },
-
-  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
-    requireOwnerToKeep(account, body);
-    const change = { action: 'update', controls: readControls(context, body) } as const;
-    return toKey(context, await changeKey(changes, placeOf(params), change));
-  },
-
-  'PATCH /admin/v1/keys/:key': async ({ context, params, body, changes }) => {
-    const change = { action: 'update', controls: readControls(context, body) } as const;
-    return withAccount(context, await changeKey(changes, placeOf(params), change));
-  },
-
-  'PATCH /accounts/:account/keys/:key/owner': assignTo(toKey),
-  'PATCH /admin/v1/keys/:key/owner': assignTo(withAccount),
-
-  'POST /accounts/:account/keys/:key/rotate': async ({ context, account, params, ...call }) => {
-    const { userId } = call.session;
-    await requireProof(context, { userId, accountId: account.accountId });
-    await requireWithinBudget(context, account, { userId, keyId: params.key });
-    const rotation = { ...placeOf(params), overlapMs: call.body.overlap_hours * hourMs };
-    const made = await rotateKey(call.changes, context.secrets[0], rotation);
-    return { key: await toKey(context, made.listing), secret: made.key };
-  },
-
-  'POST /admin/v1/keys/:key/rotate': ({ context: { secrets }, params, body, once }) => {
-    const rotation = { ...placeOf(params), overlapMs: body.overlap_hours * hourMs };
-    return once.inTransaction(async ({ context, changes }) => {
-      const made = await rotateKey(changes, secrets[0], rotation);
-      return { key: await withAccount(context, made.listing), secret: made.key };
-    });
-  },
-
-  'POST /accounts/:account/keys/:key/disable': changeTo('disable', toKey),
-  'POST /accounts/:account/keys/:key/enable': changeTo('enable', toKey),
-  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke', toKey),
-
   'GET /operator/keys': async ({ context, query, page }) => {
     const { account: accountId, mode, search: text, state: states } = query;
     const nowMs = context.gateway.clock.nowMs();
     const search = { accountId, mode, text, states, nowMs, ...page };
     const found = await searchKeys(context.database.read, search);
-    return found && { rows: await withAccounts(context, found.keys), next: found.next };
+    return found && { rows: await toKeys(context, found.keys), next: found.next };
   },
 
-  'GET /admin/v1/keys/:key': async ({ context, params }) => {
+  'POST /accounts/:account/keys': async ({ context, params, account, session, ...call }) => {
+    const { mode, owner_id: askedId, ...fields } = call.body;
+    if (account && session) {
+      if (askedId !== undefined)
+        throw invalidRequest('owner_id', 'The key is yours. An owner can give it to a member.');
+      await requireProof(context, { userId: session.userId, accountId: account.accountId });
+      requireOwnerToKeep(account, fields);
+    }
+    const ownerId = account && session ? session.userId : askedId;
+    const controls = readControls(context, fields);
+    const order = { accountId: params.account, mode, ownerId, ...controls };
+    return call.once.inTransaction(async ({ context: inside, changes }) => {
+      const made = await createKey(changes, context.secrets[0], order);
+      return { key: await toKey(inside, made.listing), secret: made.key };
+    });
+  },
+
+  'GET /accounts/:account/keys/:key': async ({ context, params }) => {
     const listing = await findKey(context.database.read, placeOf(params));
-    if (!listing) throw noSuch('key');
-    return withAccount(context, listing);
+    if (!listing) throw noSuchKey();
+    return toKey(context, listing);
   },
 
-  'POST /operator/keys/:key/disable': changeTo('disable', withAccount),
-  'POST /operator/keys/:key/enable': changeTo('enable', withAccount),
-  'POST /operator/keys/:key/revoke': changeTo('revoke', withAccount),
+  'PATCH /accounts/:account/keys/:key': async ({ context, account, params, body, changes }) => {
+    if (account) requireOwnerToKeep(account, body);
+    const change = { action: 'update', controls: readControls(context, body) } as const;
+    return toKey(context, await changeKey(changes, placeOf(params), change));
+  },
+
+  'PATCH /accounts/:account/keys/:key/owner': async ({ context, params, body, changes }) => {
+    const assigned = { ...placeOf(params), userId: body.user_id };
+    return toKey(context, await assignKey(changes, assigned));
+  },
+
+  'POST /accounts/:account/keys/:key/rotate': async ({ context, account, params, ...call }) => {
+    if (account && call.session) {
+      const { userId } = call.session;
+      await requireProof(context, { userId, accountId: account.accountId });
+      await requireWithinBudget(context, account, { userId, keyId: params.key });
+    }
+    const rotation = { ...placeOf(params), overlapMs: call.body.overlap_hours * hourMs };
+    return call.once.inTransaction(async ({ context: inside, changes }) => {
+      const made = await rotateKey(changes, context.secrets[0], rotation);
+      return { key: await toKey(inside, made.listing), secret: made.key };
+    });
+  },
+
+  'POST /accounts/:account/keys/:key/disable': changeTo('disable'),
+  'POST /accounts/:account/keys/:key/enable': changeTo('enable'),
+  'POST /accounts/:account/keys/:key/revoke': changeTo('revoke'),
 };
 
 type KeyCall = Pick<Caller, 'changes'> & {
   readonly context: ManagementContext;
   readonly params: { readonly account?: string; readonly key: string };
 };
-/** Writes a key for the account's users, or for operators and admin keys, who see the account too. */
-type Show<Shown> = (context: ManagementContext, listing: KeyListing) => Promise<Shown>;
 
-function changeTo<Shown>(action: 'disable' | 'enable' | 'revoke', show: Show<Shown>) {
+function changeTo(action: 'disable' | 'enable' | 'revoke') {
   return async ({ context, params, changes }: KeyCall) =>
-    show(context, await changeKey(changes, placeOf(params), { action }));
-}
-
-function assignTo<Shown>(show: Show<Shown>) {
-  return async ({ context, params, ...call }: KeyCall & { body: { user_id: string | null } }) =>
-    show(context, await assignKey(call.changes, { ...placeOf(params), userId: call.body.user_id }));
+    toKey(context, await changeKey(changes, placeOf(params), { action }));
 }
 
 function placeOf({ account: accountId, key: keyId }: KeyCall['params']) {
   return { keyId, accountId };
-}
-
-async function withAccount(context: ManagementContext, listing: KeyListing): Promise<OperatorKey> {
-  const [key] = await withAccounts(context, [listing]);
-  return key!;
-}
-
-async function withAccounts(
-  context: ManagementContext,
-  listings: readonly KeyListing[],
-): Promise<readonly OperatorKey[]> {
-  const ids = new Set(listings.map((listing) => listing.account_id));
-  const accounts = await findAccounts(context.database.read, [...ids]);
-  const names = new Map(accounts.map(({ id, name }) => [id, name]));
-  const keys = await toKeys(context, listings);
-  return keys.map((key, index) => {
-    const { account_id } = listings[index]!;
-    return { ...key, account_id, account_name: names.get(account_id) ?? '' };
-  });
 }
 
 /** Prompts and answers are kept only if an owner of the account wants it. Throws ApiError 403. */
@@ -305,8 +258,13 @@ async function toKeys(
     await readKeyUses(database.read, ids),
     await readKeyOwners(database.read, ids),
   ];
-  return listings.map(({ account_id: _account, ...listing }) => ({
+  const accounts = await findAccounts(database.read, [
+    ...new Set(listings.map((listing) => listing.account_id)),
+  ]);
+  const names = new Map(accounts.map(({ id, name }) => [id, name]));
+  return listings.map((listing) => ({
     ...listing,
+    account_name: names.get(listing.account_id) ?? '',
     state: keyStateOf(listing, nowMs),
     ...spendOf(spend.get(listing.id), { createdAtMs: Date.parse(listing.created_at), nowMs }),
     last_used_at: isoTimeOf(uses.get(listing.id)),

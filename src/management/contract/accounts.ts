@@ -1,6 +1,6 @@
 // Accounts: their settings, limits and prices.
 import { Type } from 'typebox';
-import { closed, Done, optionalOrNull, orNull, Search } from './common.ts';
+import { closed, Done, orNull, Search } from './common.ts';
 import { endpoint, type Output } from './endpoint.ts';
 import { keyControls, Name } from './keys.ts';
 import { RequestId } from './billing.ts';
@@ -66,6 +66,8 @@ const AccountPrices = closed({
 
 /** At most a factor of 1,000. */
 const Multiplier = Type.Integer({ minimum: 0, maximum: 1e9 });
+/** With an admin key, it needs a scope of its own: `…/prices`. */
+const multiplier = { price_multiplier_ppm: Type.Optional(Multiplier) };
 
 /**
  * Limits that all keys of one mode share. A missing field is not changed; null removes the limit.
@@ -89,21 +91,12 @@ export const accountsEndpoints = {
   }),
   'POST /operator/accounts': endpoint({
     access: 'operator',
-    commands: ['accounts create'],
-    summary: 'Create an account',
-    body: Type.Object({
-      request_id: RequestId,
-      name: Name,
-      price_multiplier_ppm: Type.Optional(Multiplier),
-    }),
-    output: closed({ id: Type.String() }),
-  }),
-  'POST /admin/v1/accounts': endpoint({
     scope: 'accounts:write',
     commands: ['accounts create'],
     summary: 'Create an account',
     idempotency: 'optional',
-    body: Type.Object({ name: Name, ...limits }),
+    body: Type.Object({ request_id: RequestId, name: Name, ...multiplier, ...limits }),
+    inDashboard: ['request_id', 'price_multiplier_ppm'],
     output: AccountDetail,
   }),
   'GET /operator/accounts/:account': endpoint({
@@ -114,20 +107,6 @@ export const accountsEndpoints = {
   }),
   'PATCH /operator/accounts/:account': endpoint({
     access: 'operator',
-    commands: ['accounts update'],
-    summary: 'Change an account',
-    note: 'A field that is left out stays as it is; null clears it.',
-    body: Type.Object({
-      name: Type.Optional(Name),
-      frozen: Type.Optional(Type.Boolean()),
-      price_multiplier_ppm: Type.Optional(Multiplier),
-      retain_responses: Type.Optional(Type.Boolean()),
-      ...limits,
-      allowed_addresses: optionalOrNull(Type.Array(Type.String(), { maxItems: 100 })),
-    }),
-    output: AccountDetail,
-  }),
-  'PATCH /admin/v1/accounts/:account': endpoint({
     scope: 'accounts:write',
     commands: ['accounts update'],
     summary: 'Change an account',
@@ -136,8 +115,10 @@ export const accountsEndpoints = {
       name: Type.Optional(Name),
       frozen: Type.Optional(Type.Boolean()),
       retain_responses: Type.Optional(Type.Boolean()),
+      ...multiplier,
       ...limits,
     }),
+    inDashboard: ['price_multiplier_ppm'],
     output: AccountDetail,
   }),
   'POST /operator/accounts/:account/purge': endpoint({
@@ -163,7 +144,7 @@ export const accountsEndpoints = {
     summary: 'Change the price multipliers of an account',
     note: 'All of it, or nothing. A model whose multiplier is null gets the account’s.',
     body: Type.Object({
-      price_multiplier_ppm: Type.Optional(Multiplier),
+      ...multiplier,
       model_prices: Type.Optional(
         Type.Array(
           closed({

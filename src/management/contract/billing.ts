@@ -134,6 +134,7 @@ export const billingEndpoints = {
     note: 'A debit may take the balance below zero. 409: the balance would be beyond $9 billion. A credit or debit is booked once under its `Idempotency-Key`, also after the day that answers are kept.',
     idempotency: 'required',
     body: Type.Object({ request_id: RequestId, ...adjustment }),
+    inDashboard: ['request_id'],
     output: closed({
       entry_id: Type.String(),
       account_id: Type.String(),

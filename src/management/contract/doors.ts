@@ -53,18 +53,20 @@ export function sessionDoor(contract: Contract): Door<SessionEndpoint> {
 /** Returns the calls of the admin API, by names relative to `/admin/v1`. */
 export function keyDoor(contract: Contract): Door<KeyEndpoint> {
   const calls = Object.entries(contract).flatMap(([name, endpoint]) => {
-    const { scope, query, body } = endpoint;
+    const { scope, query, body, inDashboard = [] } = endpoint;
     if (!scope) return [];
-    const { request_id: _inHeader, ...fields } = body?.properties ?? {};
+    const fields = Object.entries(body?.properties ?? {});
+    const own = fields.filter(([field]) => !inDashboard.includes(field));
     const shown = {
       ...endpoint,
       declared: name,
       scope,
       ...(isList(endpoint) && { query: withFields(query, keyPaging) }),
-      ...(body && { body: closed(fields) }),
+      ...(body && { body: closed(Object.fromEntries(own)) }),
       output: isList(endpoint) ? keyPage(rowOf(endpoint)) : (sessionOutput(endpoint) as TObject),
     };
-    return [[name.replace(/ \/(?:admin\/v1|operator)/, ' '), shown] as const];
+    const path = endpoint.withoutAccount ? name.replace('/accounts/:account', '') : name;
+    return [[path.replace(/ \/(?:admin\/v1|operator)/, ' '), shown] as const];
   });
   return Object.fromEntries(calls);
 }

@@ -41,6 +41,8 @@ export type Endpoint = {
   readonly noted?: 'each' | 'daily';
   /** The scope that an admin key needs. Left out: the admin API does not have it. */
   readonly scope?: AdminScope;
+  /** The admin API has it without the account in its path: the id behind it is enough. */
+  readonly withoutAccount?: true;
   /**
    * Asks users to confirm afresh that it is them (`Confirmation`), because the call gives a way in
    * that outlives the session.
@@ -57,6 +59,8 @@ export type Endpoint = {
   readonly query?: TObject;
   /** The admin API refuses fields that are not in it. */
   readonly body?: TObject;
+  /** Fields of the body that only the dashboard has. */
+  readonly inDashboard?: readonly string[];
 } & Answer;
 
 type Answer =

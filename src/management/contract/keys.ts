@@ -42,23 +42,14 @@ export const Key = closed({
   last_used_at: orNull(Type.String()),
   disabled_at: orNull(Type.String()),
   revoked_at: orNull(Type.String()),
-});
-export type Key = Output<typeof Key>;
-
-export const NewKey = closed({
-  key: Key,
-  secret: Type.String({ description: "The key's own text: it is shown this once." }),
-});
-export type NewKey = Output<typeof NewKey>;
-
-export const OperatorKey = closed({
-  ...Key.properties,
   account_id: Type.String(),
   account_name: Type.String(),
 });
-export type OperatorKey = Output<typeof OperatorKey>;
+export type Key = Output<typeof Key>;
 
-const KeyWithSecret = closed({ key: OperatorKey, secret: Type.String() });
+/** `secret`: the key's own text, which is shown this once. */
+export const NewKey = closed({ key: Key, secret: Type.String() });
+export type NewKey = Output<typeof NewKey>;
 
 /** The defaults of a key that sets none of its own; null: no limit. */
 const KeyDefaults = closed({
@@ -104,16 +95,11 @@ export const keyControls = {
   cache_marks: Type.Optional(Type.Boolean()),
 };
 
-/** How long the text before works beside the new one; 0: it ends now. */
-const keyOverlap = { overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }) };
-
 /** Highest spend, or newest use, first. */
 const KeySort = Type.Enum(['spent-today', 'spent-this-month', 'last-used']);
 
-/** null: nobody. */
-const KeyOwner = closed({ user_id: orNull(Type.String({ maxLength: 100 })) });
-
-const changingAny = { access: 'operator', scope: 'keys:write' } as const;
+const changing = { access: 'admin', scope: 'keys:write', withoutAccount: true } as const;
+const switching = { ...changing, operator: true } as const;
 
 export const keysEndpoints = {
   'GET /accounts/:account/keys': endpoint({
@@ -129,11 +115,19 @@ export const keysEndpoints = {
     }),
     page: Key,
   }),
-  'GET /accounts/:account/keys/:key': endpoint({
-    access: 'viewer',
-    operator: true,
-    summary: 'Get a key',
-    output: Key,
+  'GET /operator/keys': endpoint({
+    access: 'operator',
+    scope: 'keys:read',
+    commands: ['keys list'],
+    summary: 'List API keys',
+    note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these.',
+    query: Type.Object({
+      account: AccountFilter,
+      mode: Type.Optional(Mode),
+      search: Search,
+      state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
+    }),
+    page: Key,
   }),
   'GET /accounts/:account/key-last-used': endpoint({
     access: 'member',
@@ -151,122 +145,73 @@ export const keysEndpoints = {
   }),
   'POST /accounts/:account/keys': endpoint({
     access: 'admin',
-    summary: 'Create a key',
-    note: 'Only an owner may set `body_days`, the days for which the bodies of its requests are kept.',
-    body: closed({ mode: Mode, name: Name, ...keyControls }),
-    output: NewKey,
-  }),
-  'PATCH /accounts/:account/keys/:key': endpoint({
-    access: 'admin',
-    summary: 'Change a key',
-    note: '409 once it is revoked, here and below. Only an owner may set `body_days`; an admin may set it to null.',
-    body: closed({ name: Type.Optional(Name), ...keyControls }),
-    output: Key,
-  }),
-  'POST /accounts/:account/keys/:key/rotate': endpoint({
-    access: 'admin',
-    summary: 'Rotate a key',
-    note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits.',
-    body: closed(keyOverlap),
-    output: NewKey,
-  }),
-  'POST /accounts/:account/keys/:key/disable': endpoint({
-    access: 'admin',
-    summary: 'Disable a key',
-    output: Key,
-  }),
-  'POST /accounts/:account/keys/:key/enable': endpoint({
-    access: 'admin',
-    summary: 'Enable a key',
-    output: Key,
-  }),
-  'POST /accounts/:account/keys/:key/revoke': endpoint({
-    access: 'admin',
-    summary: 'Revoke a key',
-    note: 'For good. A second time changes nothing.',
-    output: Key,
-  }),
-  'PATCH /accounts/:account/keys/:key/owner': endpoint({
-    access: 'owner',
-    summary: 'Give a key to a member',
-    note: 'null: it belongs to nobody, and counts in no budget.',
-    body: KeyOwner,
-    output: Key,
-  }),
-
-  'GET /operator/keys': endpoint({
-    access: 'operator',
-    scope: 'keys:read',
-    commands: ['keys list'],
-    summary: 'List API keys',
-    note: 'Newest first. `search`: a part of the name or the hint, or an id. `state`: any of these.',
-    query: Type.Object({
-      account: AccountFilter,
-      mode: Type.Optional(Mode),
-      search: Search,
-      state: Type.Optional(Type.Array(KeyState, { maxItems: 4 })),
-    }),
-    page: OperatorKey,
-  }),
-  'POST /operator/accounts/:account/keys': endpoint({
-    ...changingAny,
+    operator: true,
+    scope: 'keys:write',
     commands: ['keys create'],
     summary: 'Create an API key',
+    note: 'In the dashboard, a user’s key is their own, and only an owner may set `body_days`.',
     idempotency: 'optional',
-    body: Type.Object({
+    body: closed({
       mode: Mode,
       name: Name,
       owner_id: Type.Optional(Type.String({ maxLength: 100 })),
       ...keyControls,
     }),
-    output: KeyWithSecret,
+    output: NewKey,
   }),
-  'GET /admin/v1/keys/:key': endpoint({
+  'GET /accounts/:account/keys/:key': endpoint({
+    access: 'viewer',
+    operator: true,
     scope: 'keys:read',
+    withoutAccount: true,
     summary: 'Get an API key',
-    output: OperatorKey,
+    output: Key,
   }),
-  'PATCH /admin/v1/keys/:key': endpoint({
-    scope: 'keys:write',
+  'PATCH /accounts/:account/keys/:key': endpoint({
+    ...changing,
     commands: ['keys update'],
     summary: 'Change an API key',
-    note: 'A field that is left out stays as it is; null clears it. 409 once the key is revoked.',
-    body: Type.Object({ name: Type.Optional(Name), ...keyControls }),
-    output: OperatorKey,
+    note: 'A field that is left out stays as it is; null clears it. 409 once the key is revoked. In the dashboard, only an owner may set `body_days`; an admin may set it to null.',
+    body: closed({ name: Type.Optional(Name), ...keyControls }),
+    output: Key,
   }),
-  'PATCH /admin/v1/keys/:key/owner': endpoint({
-    scope: 'keys:write',
+  'PATCH /accounts/:account/keys/:key/owner': endpoint({
+    ...changing,
+    access: 'owner',
     summary: 'Give an API key to a member',
     note: 'null: it belongs to nobody, and counts in no budget. Otherwise it counts in its new owner’s budget at once, with what it has spent.',
-    body: KeyOwner,
-    output: OperatorKey,
+    body: closed({ user_id: orNull(Type.String({ maxLength: 100 })) }),
+    output: Key,
   }),
-  'POST /admin/v1/keys/:key/rotate': endpoint({
-    scope: 'keys:write',
+  'POST /accounts/:account/keys/:key/rotate': endpoint({
+    ...changing,
     commands: ['keys rotate'],
     summary: 'Rotate an API key',
     note: 'Gives it a new text. The one before works until the overlap ends, and shares its caps and limits. 409 once the key is revoked.',
     idempotency: 'optional',
-    body: Type.Object(keyOverlap),
-    output: KeyWithSecret,
+    body: closed({
+      /** How long the text before works beside the new one; 0: it ends now. */
+      overlap_hours: Type.Integer({ minimum: 0, maximum: 720 }),
+    }),
+    output: NewKey,
   }),
-  'POST /operator/keys/:key/disable': endpoint({
-    ...changingAny,
+  'POST /accounts/:account/keys/:key/disable': endpoint({
+    ...switching,
     commands: ['keys disable'],
     summary: 'Disable an API key',
-    output: OperatorKey,
+    output: Key,
   }),
-  'POST /operator/keys/:key/enable': endpoint({
-    ...changingAny,
+  'POST /accounts/:account/keys/:key/enable': endpoint({
+    ...switching,
     commands: ['keys enable'],
     summary: 'Enable an API key',
-    output: OperatorKey,
+    output: Key,
   }),
-  'POST /operator/keys/:key/revoke': endpoint({
-    ...changingAny,
+  'POST /accounts/:account/keys/:key/revoke': endpoint({
+    ...switching,
     commands: ['keys revoke'],
     summary: 'Revoke an API key',
     note: 'For good. A second time changes nothing.',
-    output: OperatorKey,
+    output: Key,
   }),
 };
