@@ -292,7 +292,7 @@ describe('prompts and answers', () => {
     assert.deepEqual((await shown(mine))['header_names'], []);
     const operators = await adminOf(two.gateway);
     const refused = await operators.send('PATCH', path, { body: { include_content: true } });
-    assert.equal(refused.status, 400);
+    assert.equal(refused.status, 403);
     await operators.ok('PATCH', path, { body: { include_content: false } });
     assert.equal((await shown(mine))['include_content'], false);
   });

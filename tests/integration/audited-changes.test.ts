@@ -91,7 +91,6 @@ const byOwner = async () => {
 };
 const byNobody = async () => ({ by: visitor(gateway) });
 const byOperator = async () => ({ ...(await customer()), by: await operator() });
-const byAdminKey = async () => ({ ...(await customer()), by: admin });
 
 /** The account is the caller's, if the call names none. */
 function idIn(call: Call<{ readonly account?: string }>, name: string): string {
@@ -408,18 +407,14 @@ const changes: Readonly<Record<Changing, (() => Promise<Call>) | null>> = {
   'POST /operator/accounts/:account/keys/:key/enable': () => withDisabledKey(byOperator),
   'POST /operator/accounts/:account/keys/:key/revoke': byOperator,
   'POST /operator/users/:user/reset-link': byOperator,
-  'POST /operator/payments/:payment/assign': async () => {
+  'POST /operator/payments/:payment/decision': async () => {
     const { account, ...call } = await withPayment();
     return { ...call, body: { account, note: 'paid by link' } };
   },
-  'POST /operator/payments/:payment/dismiss': sending(withPayment, { note: 'none of ours' }),
 };
 
 /** The calls of the admin API that the dashboard does not have. */
 const adminChanges: Readonly<Record<string, () => Promise<Call<AdminClient>>>> = {
-  'PATCH /accounts/:account/telemetry': sending(byAdminKey, {
-    endpoint: 'https://otlp.example.com',
-  }),
   'POST /accounts/:account/forgive-losses': async () => {
     const { account } = await withLoss();
     return { by: admin, account };

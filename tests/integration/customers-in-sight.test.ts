@@ -321,7 +321,7 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
   });
   assert.ok(change['returned_micros'] > 0);
   const pages = await jsonOf<{ data: Record<string, unknown>[]; next_cursor: string | null }>(
-    operator.get('/operator/payments/all?limit=1'),
+    operator.get('/operator/payments?limit=1'),
   );
   assert.partialDeepStrictEqual(pages.data[0], {
     account_id: account,
@@ -331,14 +331,14 @@ test('money: balances owed to accounts, cash in by card and by hand, and every p
   });
   assert.equal(pages.next_cursor, null);
   const found = async (text: string) => {
-    const sent = operator.get(`/operator/payments/all?search=${encodeURIComponent(text)}`);
+    const sent = operator.get(`/operator/payments?search=${encodeURIComponent(text)}`);
     return (await jsonOf<{ data: unknown[] }>(sent)).data.length;
   };
   assert.equal(await found(account), 1);
   assert.equal(await found(String(pages.data[0]!['id'])), 1);
   assert.equal(await found(String(pages.data[0]!['account_name']).slice(1).toUpperCase()), 1);
   assert.equal(await found('nobody%'), 0);
-  const wrong = await operator.get('/operator/payments/all?cursor=yesterday');
+  const wrong = await operator.get('/operator/payments?cursor=yesterday');
   assert.equal(wrong.status, 400);
 });
 

@@ -90,8 +90,8 @@ const unconfirmed: Readonly<Record<string, string>> = {
       /operator/accounts/:account/purge /operator/settings/preview /operator/settings/export
       /operator/settings/reload`,
   'It moves money between accounts of the service: it is in the books, and can be taken back.': `
-    POST /operator/accounts/:account/adjustments /operator/payments/:payment/assign
-      /operator/payments/:payment/dismiss /accounts/:account/top-ups`,
+    POST /operator/accounts/:account/adjustments /operator/payments/:payment/decision
+      /accounts/:account/top-ups`,
   'API keys are daily work. They spend what the account has, never more, and their owners see them.': `
     POST /accounts/:account/device-logins /accounts/:account/keys /operator/accounts/:account/keys
       /accounts/:account/keys/:key/rotate /accounts/:account/keys/:key/enable

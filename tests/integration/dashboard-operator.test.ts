@@ -223,30 +223,29 @@ test('a payment without a top-up waits until an operator assigns or dismisses it
   };
   const [one, other] = ['a', 'b'].map((key) => stripe.paymentOf(stripe.open(fields, key).url));
   for (const payment of [one!, other!]) await ok(stripe.deliver(stripe.completed(payment)));
-  type List = { is_configured: boolean; data: { id: string; decision: string | null }[] };
   const undecided = async () => {
-    const { is_configured: isConfigured, data } = await jsonOf<List>(
-      operator.get('/operator/payments'),
-    );
-    assert.equal(isConfigured, true);
-    return data.filter(({ decision }) => decision === null).length;
+    const list = await jsonOf<{ data: object[] }>(operator.get('/operator/payments?waiting=true'));
+    return list.data.length;
   };
   assert.equal(await undecided(), 2);
 
   const { account } = await gateway.makeKey();
   const assign = { account, note: 'paid by a link that we sent' };
   const replies = await Promise.all(
-    [1, 2].map(() => operator.post(`/operator/payments/${one!.intent}/assign`, assign)),
+    [1, 2].map(() => operator.post(`/operator/payments/${one!.intent}/decision`, assign)),
   );
   assert.deepEqual(statusesOf(replies), [200, 409]);
   assert.equal((await gateway.balance(account)).postedMicros, 7_000_000);
-  const nowhere = await operator.post(`/operator/payments/${other!.intent}/assign`, {
+  const nowhere = await operator.post(`/operator/payments/${other!.intent}/decision`, {
     ...assign,
     account: 'acc_none',
   });
   assert.equal(nowhere.error.param, 'account');
   await ok(
-    operator.post(`/operator/payments/${other!.intent}/dismiss`, { note: 'another shop’s' }),
+    operator.post(`/operator/payments/${other!.intent}/decision`, {
+      account: null,
+      note: 'another shop’s',
+    }),
   );
   assert.equal(await undecided(), 0);
   assert.deepEqual((await auditOf(one!.intent)).map(({ action }) => action).toSorted(), [

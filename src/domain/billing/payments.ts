@@ -215,31 +215,20 @@ export type Decision =
 
 export type PaymentListing = ReturnType<typeof toListing>;
 
-/**
- * Lists the payments that were not credited automatically: the undecided first, then newest first.
- */
-export async function listProblems(read: Db, limit: number): Promise<PaymentListing[]> {
-  const rows = await read
-    .selectFrom('payments')
-    .selectAll()
-    .where('problem', 'is not', null)
-    .orderBy((eb) => eb.case().when('decision', 'is', null).then(0).else(1).end())
-    .orderBy('paid_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(toListing);
-}
-
 type PaymentSearch = {
   /** The whole id of a payment or of its account, or a part of the account's name. */
   readonly text?: string | undefined;
+  /** Only those that were not credited automatically, and on which nobody has decided. */
+  readonly isWaiting?: boolean | undefined;
   readonly limit: number;
   readonly cursor: Place | null;
 };
 
 /** Returns a page of the payments that are known to be paid, newest first. */
-export async function listPayments(read: Db, { text, limit, cursor }: PaymentSearch) {
+export async function listPayments(
+  read: Db,
+  { text, isWaiting = false, limit, cursor }: PaymentSearch,
+) {
   const rows = await read
     .selectFrom('payments')
     .leftJoin('accounts', 'accounts.id', 'payments.account_id')
@@ -254,6 +243,7 @@ export async function listPayments(read: Db, { text, limit, cursor }: PaymentSea
         .as('returned'),
     ])
     .where('paid_at_ms', 'is not', null)
+    .$if(isWaiting, (query) => query.where('problem', 'is not', null).where('decision', 'is', null))
     .$if(text !== undefined, (query) => query.where(isFound(text!)))
     .$if(cursor !== null, (query) =>
       query.where((eb) =>

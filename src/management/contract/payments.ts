@@ -1,4 +1,4 @@
-// Payments that were not credited automatically, and what operators decide about them.
+// Payments by card, and what operators decide about those that were not credited automatically.
 import { Type } from 'typebox';
 import { closed, orNull, Search } from './common.ts';
 import { endpoint } from './endpoint.ts';
@@ -14,20 +14,17 @@ const OperatorPayment = closed({
   paid_at: orNull(Type.String()),
 });
 
-const Note = Type.String({ minLength: 1, maxLength: 500 });
-
 export const paymentsEndpoints = {
   'GET /operator/payments': endpoint({
     access: 'operator',
-    summary: 'List payments that were not credited automatically',
-    note: 'Returns the last hundred payments, waiting ones first.',
-    output: closed({ is_configured: Type.Boolean(), data: Type.Array(OperatorPayment) }),
-  }),
-  'GET /operator/payments/all': endpoint({
-    access: 'operator',
-    summary: 'List all payments',
+    summary: 'List payments',
     note: 'Newest first. `search`: the id of a payment or of its account, or a part of the account’s name.',
-    query: Type.Object({ search: Search }),
+    query: Type.Object({
+      search: Search,
+      waiting: Type.Optional(
+        Type.Boolean({ description: 'Only those that wait for an operator’s decision.' }),
+      ),
+    }),
     page: closed({
       ...OperatorPayment.properties,
       account_name: orNull(Type.String(), 'null: it belongs to no account.'),
@@ -35,17 +32,14 @@ export const paymentsEndpoints = {
       returned_micros: Type.Integer(),
     }),
   }),
-  'POST /operator/payments/:payment/assign': endpoint({
+  'POST /operator/payments/:payment/decision': endpoint({
     access: 'operator',
-    summary: 'Credit an account with a payment',
+    summary: 'Credit an account with a payment, or dismiss the payment',
     note: 'Credits the account with what was paid, less what was refunded or disputed since.',
-    body: Type.Object({ account: Type.String({ minLength: 1 }), note: Note }),
-    output: OperatorPayment,
-  }),
-  'POST /operator/payments/:payment/dismiss': endpoint({
-    access: 'operator',
-    summary: 'Dismiss a payment',
-    body: Type.Object({ note: Note }),
+    body: Type.Object({
+      account: orNull(Type.String({ minLength: 1 }), 'null: the payment is dismissed.'),
+      note: Type.String({ minLength: 1, maxLength: 500 }),
+    }),
     output: OperatorPayment,
   }),
 };

@@ -15,7 +15,8 @@ import { useForm } from '@mantine/form';
 import { IconCreditCard } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Output } from '../../../api/client.ts';
-import { useApi, useApiPages, useChange } from '../../../api/use-api.ts';
+import { useSession } from '../../../api/session.ts';
+import { useApiPages, useChange } from '../../../api/use-api.ts';
 import { CutText } from '../../../parts/cut-text.tsx';
 import { DataTable, type Column } from '../../../parts/data-table.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
@@ -67,7 +68,7 @@ export function Page() {
 
 function AllPayments() {
   const [search, setState] = useUrlState(({ q = '' }) => q);
-  const pages = useApiPages('GET /operator/payments/all', { query: { search } });
+  const pages = useApiPages('GET /operator/payments', { query: { search } });
   return (
     <Stack>
       <SearchField
@@ -96,17 +97,15 @@ function AllPayments() {
 
 /** Could not be credited automatically: an operator credits each to an account, or dismisses it. */
 function Unmatched() {
-  const payments = useApi('GET /operator/payments', {});
+  const pages = useApiPages('GET /operator/payments', { query: { waiting: true } });
   const [pending, setPending] = useState<PendingDecision | null>(null);
-  const isConfigured = payments.data?.is_configured ?? true;
+  const { stripe: isConfigured } = useSession().features;
   return (
     <>
       <Panel flush>
         <DataTable
           label="Unmatched payments"
-          rows={payments.data?.data}
-          error={payments.error}
-          onRetry={() => void payments.refetch()}
+          pages={pages}
           columns={[...columns, decisionColumn(setPending)]}
           rowKey={(payment) => payment.id}
           empty={
@@ -138,6 +137,18 @@ function Unmatched() {
   );
 }
 
+const accountColumn: Column<Payment> = {
+  title: 'Account',
+  render: ({ account_id: id, account_name: name }) =>
+    id === null ? (
+      <Text c="dimmed">–</Text>
+    ) : (
+      <AppLink to="/operator/accounts/$accountId" params={{ accountId: id }}>
+        {name || id}
+      </AppLink>
+    ),
+};
+
 const columns: readonly Column<Payment>[] = [
   {
     title: 'Payment',
@@ -154,38 +165,13 @@ const columns: readonly Column<Payment>[] = [
   },
   { title: 'Paid', kind: 'ago', value: (payment) => payment.paid_at },
   { title: 'Problem', value: (payment) => payment.problem && problems[payment.problem] },
-  {
-    title: 'Account',
-    value: (payment) => payment.account_id,
-    render: (payment) =>
-      payment.account_id === null ? (
-        <Text c="dimmed">–</Text>
-      ) : (
-        <AppLink
-          to="/operator/accounts/$accountId"
-          params={{ accountId: payment.account_id }}
-          size="sm"
-        >
-          {payment.account_id}
-        </AppLink>
-      ),
-  },
+  accountColumn,
 ];
 
-const allColumns: readonly Column<Output<'GET /operator/payments/all'>['data'][number]>[] = [
+const allColumns: readonly Column<Payment>[] = [
   columns[0]!,
   columns[1]!,
-  {
-    title: 'Account',
-    render: ({ account_id: id, account_name: name }) =>
-      id === null ? (
-        <Text c="dimmed">–</Text>
-      ) : (
-        <AppLink to="/operator/accounts/$accountId" params={{ accountId: id }}>
-          {name || id}
-        </AppLink>
-      ),
-  },
+  accountColumn,
   {
     title: 'Fee',
     align: 'right',
@@ -200,46 +186,42 @@ const allColumns: readonly Column<Output<'GET /operator/payments/all'>['data'][n
   },
   {
     title: 'State',
-    render: ({ problem, decision }) =>
-      problem === null || decision === 'assigned' ? (
-        <Badge color="green">Credited</Badge>
-      ) : (
-        <Badge color={decision === null ? 'orange' : 'gray'}>
-          {decision === null ? 'Unmatched' : 'Dismissed'}
-        </Badge>
-      ),
+    render: ({ problem, decision, note }) => (
+      <>
+        {problem === null || decision === 'assigned' ? (
+          <Badge color="green">Credited</Badge>
+        ) : (
+          <Badge color={decision === null ? 'orange' : 'gray'}>
+            {decision === null ? 'Unmatched' : 'Dismissed'}
+          </Badge>
+        )}
+        <Text size="xs" c="dimmed">
+          {note}
+        </Text>
+      </>
+    ),
   },
 ];
 
 function decisionColumn(onDecide: (pending: PendingDecision) => void): Column<Payment> {
   return {
     title: '',
-    render: (payment) =>
-      payment.decision === null ? (
-        <Group gap="xs" justify="flex-end">
-          {payment.currency === 'usd' && (
-            <Button size="xs" onClick={() => onDecide({ payment, decision: 'assign' })}>
-              Credit…
-            </Button>
-          )}
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => onDecide({ payment, decision: 'dismiss' })}
-          >
-            Dismiss…
+    render: (payment) => (
+      <Group gap="xs" justify="flex-end">
+        {payment.currency === 'usd' && (
+          <Button size="xs" onClick={() => onDecide({ payment, decision: 'assign' })}>
+            Credit…
           </Button>
-        </Group>
-      ) : (
-        <>
-          <Badge color={payment.decision === 'assigned' ? 'green' : 'gray'}>
-            {payment.decision === 'assigned' ? 'Credited' : 'Dismissed'}
-          </Badge>
-          <Text size="xs" c="dimmed">
-            {payment.note}
-          </Text>
-        </>
-      ),
+        )}
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => onDecide({ payment, decision: 'dismiss' })}
+        >
+          Dismiss…
+        </Button>
+      </Group>
+    ),
   };
 }
 
@@ -258,13 +240,9 @@ function DecisionForm({
   onClose,
 }: PendingDecision & { readonly onClose: () => void }) {
   const isAssigning = decision === 'assign';
-  const invalidates = [
-    'GET /operator/payments',
-    'GET /operator/audit-log',
-    'GET /operator/accounts',
-  ] as const;
-  const assign = useChange('POST /operator/payments/:payment/assign', { invalidates });
-  const dismiss = useChange('POST /operator/payments/:payment/dismiss', { invalidates });
+  const decide = useChange('POST /operator/payments/:payment/decision', {
+    invalidates: ['GET /operator/payments', 'GET /operator/audit-log', 'GET /operator/accounts'],
+  });
   const form = useForm({
     initialValues: { account: payment.account_id ?? '', note: '' },
     validate: {
@@ -274,12 +252,11 @@ function DecisionForm({
   });
   const sending = useFormSubmit(
     form,
-    async (values) => {
-      const params = { payment: payment.id };
-      const note = values.note.trim();
-      if (isAssigning)
-        await assign.mutateAsync({ params, body: { account: values.account.trim(), note } });
-      else await dismiss.mutateAsync({ params, body: { note } });
+    async ({ account, note }) => {
+      await decide.mutateAsync({
+        params: { payment: payment.id },
+        body: { account: isAssigning ? account.trim() : null, note: note.trim() },
+      });
       showSuccess(isAssigning ? 'Account credited.' : 'Payment dismissed.');
       onClose();
     },
