@@ -20,8 +20,8 @@ export class AnswerStream {
   }
 
   /**
-   * Call it with the data of every event. True: the event before it was the same, byte for byte. A start
-   * or an end that is sent twice in a row breaks clients, so it passes once. Equal deltas are ordinary.
+   * Call it with the data of every event. True: the event before it was the same, byte for byte. Where a
+   * part of the answer starts so, the host sends each event twice, and the client would get each text twice.
    */
   protected isRepeated(data: string): boolean {
     const isSame = data === this.#before;

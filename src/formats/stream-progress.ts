@@ -27,7 +27,7 @@ export function invalidOutput(message: string, brokeOff?: string): UpstreamFailu
 }
 
 export function repeatedStart(): UpstreamFailure {
-  return unreadableStream('the stream starts a second time');
+  return unreadableStream('the stream, or a part of it, starts a second time');
 }
 
 /** The failure of an event that `parseEventData` cannot read or that is not an object. */

@@ -63,7 +63,8 @@ class MessageStreamRelay extends AnswerStream {
     if (event === 'terminator') return '';
     if (!event) return this.breakOff(unreadableEvent(raw.data));
     const type = typeOf(raw, event);
-    if (this.isRepeated(raw.data) && /_(start|stop)$/.test(type)) return '';
+    if (this.isRepeated(raw.data) && type === 'content_block_start')
+      return this.breakOff(repeatedStart());
     return type.startsWith('content_block_')
       ? this.#relayInPlace(raw, event, type)
       : this.#relay(raw, event, type);

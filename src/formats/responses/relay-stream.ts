@@ -30,11 +30,6 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
   return new ResponseStreamRelay(context);
 }
 
-/** Some hosts number no event, or each with 0. */
-function comesOnce({ type, payload }: StreamMessage): boolean {
-  return /\.(created|in_progress|added|done)$/.test(type) || Number(payload.sequence_number) > 0;
-}
-
 class ResponseStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #wantsText: boolean;
@@ -74,7 +69,8 @@ class ResponseStreamRelay extends AnswerStream {
     if (message === null) return '';
     if (message === 'unreadable') return this.breakOff(unreadableEvent(event.data));
     const { type, payload } = message;
-    if (this.isRepeated(event.data) && comesOnce(message)) return '';
+    if (this.isRepeated(event.data) && type === 'response.output_item.added')
+      return this.breakOff(repeatedStart());
     switch (type) {
       case 'response.completed':
       case 'response.incomplete':
