@@ -23,7 +23,7 @@ type OnceOptions = {
 type RequestBody = { readonly request_id?: string };
 
 /** Reads and changes in one transaction. */
-export type Scope = Pick<OnceOptions, 'context' | 'changes'>;
+type Scope = Pick<OnceOptions, 'context' | 'changes'>;
 
 export class Once {
   readonly #options: OnceOptions;
@@ -52,12 +52,6 @@ export class Once {
       await named?.answers.keep(database.write, named.name, JSON.stringify(answer));
       return answer;
     });
-  }
-
-  /** Replaces the kept answer of this request. Does nothing without an Idempotency-Key. */
-  async keepInstead(answer: object): Promise<void> {
-    const { changes, named } = this.#options;
-    await named?.answers.keep(changes.unrecorded.write, named.name, JSON.stringify(answer));
   }
 
   /** Returns an id for an account that the dashboard makes, as long as our random ids. */

@@ -17,12 +17,11 @@ import type { membersEndpoints, NewInvitation } from '../contract/members.ts';
 import type { Handlers } from '../handlers.ts';
 import { ifGiven, spendOf } from './keys.ts';
 import { checkEmail } from '../sign-in/sign-in-fields.ts';
-import type { Role } from '../../db/schema.ts';
 import type { Mail } from '../../domain/users/mail.ts';
 import { invitationMail } from '../../domain/users/messages.ts';
 import type { ManagementContext } from '../context.ts';
 import { linkTo } from '../sign-in/links.ts';
-import type { Once, Scope } from '../once.ts';
+import type { Once } from '../once.ts';
 
 export const membersHandlers: Handlers<typeof membersEndpoints> = {
   'GET /accounts/:account/members': async ({ context, params }) => {
@@ -94,7 +93,9 @@ export const membersHandlers: Handlers<typeof membersEndpoints> = {
     if (account && users.mailer)
       await users.attempts.take(request.ip, { kind: 'account-invitations', of: accountId });
     const by = session ?? { userId: null, name: gateway.config.service.name };
-    return invite(call, { accountId, email, role, by, inviterRole: account?.role });
+    const from = { invitedBy: by.userId, inviterRole: account?.role };
+    const mailed = users.mailer !== null;
+    return invite(call, { accountId, email, role, ...from, mailed }, by.name);
   },
 
   'DELETE /accounts/:account/invitations/:invitation': ({ params, changes }) =>
@@ -107,74 +108,29 @@ function memberOf({ account, user }: MemberParams) {
   return { accountId: account, userId: user };
 }
 
-/** A repeated request sends no second mail while the first is probably under way. */
-const sendAgainAfterMs = 60_000;
-
 type InviteCall = { readonly context: ManagementContext; readonly once: Once };
-
-type Order = {
-  readonly accountId: string;
-  /** Already checked. */
-  readonly email: string;
-  readonly role: Role;
-  /** `userId`: null when no user invites. `name`: as the e-mail shows it. */
-  readonly by: { readonly userId: string | null; readonly name: string };
-  /** Absent when an operator invites. */
-  readonly inviterRole?: Role;
-};
-
-type Kept = {
-  readonly shown: NewInvitation;
-  /** null: the mail server has it, or there is none to send. */
-  readonly unsent: { readonly mail: Mail; readonly triedAtMs: number } | null;
-};
 
 /**
  * Invites somebody. The mail is sent after the commit, so a crash or a failing mail server leaves an
- * invitation without its mail; a request that is repeated under its Idempotency-Key then sends it.
- * Throws ApiError 403, 404, 409, 422.
+ * invitation without its mail. `inviter`: as the mail names them. Throws ApiError 403, 404, 409, 422.
  */
-async function invite(call: InviteCall, order: Order): Promise<NewInvitation> {
-  const { once } = call;
-  const kept = await once.inTransaction<Kept>((scope) => makeInvitation(scope, order));
-  if (once.isRepeated) await sendAgain(call, order.accountId, kept);
-  else send(call, kept);
-  return kept.shown;
-}
-
-/** The inviter is shown another link than is mailed, which proves nothing about the address. */
-async function makeInvitation({ context, changes }: Scope, order: Order): Promise<Kept> {
-  const { accountId, email, role, by, inviterRole } = order;
-  const mailed = context.users.mailer !== null;
-  const invitation = { accountId, email, role, invitedBy: by.userId, inviterRole, mailed };
-  const { id, accountName, token, mailedToken } = await inviteMember(changes, invitation);
-  const shown = { id, link: linkTo(context, '/invitation', token), mailed: mailedToken !== null };
-  if (mailedToken === null) return { shown, unsent: null };
-  const link = linkTo(context, '/invitation', mailedToken);
-  const text = invitationMail({ accountName, invitedBy: by.name, role, link });
-  const triedAtMs = changes.clock.nowMs();
-  return { shown, unsent: { mail: { to: email, ...text }, triedAtMs } };
-}
-
-async function sendAgain(call: InviteCall, accountId: string, kept: Kept): Promise<void> {
-  const { context, once } = call;
-  const nowMs = context.gateway.clock.nowMs();
-  if (!kept.unsent || nowMs < kept.unsent.triedAtMs + sendAgainAfterMs) return;
-  const open = await listInvitations(context.database.read, accountId, nowMs);
-  if (!open.some(({ id }) => id === kept.shown.id)) return;
-  const tried = { ...kept, unsent: { ...kept.unsent, triedAtMs: nowMs } };
-  await once.keepInstead(tried);
-  send(call, tried);
-}
-
-/** Does not wait: a mail server can take seconds. */
-function send({ context, once }: InviteCall, { shown, unsent }: Kept): void {
-  const { users, gateway } = context;
-  if (!users.mailer || !unsent) return;
-  users.mailer
-    .send(unsent.mail)
-    .then(() => once.keepInstead({ shown, unsent: null }))
-    .catch((err: unknown) =>
-      gateway.log.error({ err, invitationId: shown.id }, 'the mail of an invitation was not sent'),
-    );
+async function invite(
+  { context, once }: InviteCall,
+  invitation: Parameters<typeof inviteMember>[1],
+  inviter: string,
+): Promise<NewInvitation> {
+  const { email, role } = invitation;
+  const mails: Mail[] = [];
+  const shown = await once.inTransaction(async ({ changes }) => {
+    const { id, accountName, token, mailedToken } = await inviteMember(changes, invitation);
+    // The inviter is shown another link than is mailed, which proves nothing about the address.
+    if (mailedToken !== null) {
+      const link = linkTo(context, '/invitation', mailedToken);
+      const text = invitationMail({ accountName, invitedBy: inviter, role, link });
+      mails.push({ to: email, ...text });
+    }
+    return { id, link: linkTo(context, '/invitation', token), mailed: mailedToken !== null };
+  });
+  for (const mail of mails) context.users.mailer?.sendLater(mail);
+  return shown;
 }

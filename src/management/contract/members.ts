@@ -106,7 +106,7 @@ export const membersEndpoints = {
     idempotency: 'optional',
     commands: ['users create-link'],
     summary: 'Invite somebody to an account',
-    note: 'Only an owner, an operator or an admin key invites owners. `link`: to be handed over. `mailed`: another one is sent to the address. With an admin key, if the mail server fails, repeat the request under its `Idempotency-Key` after a minute: only the mail is sent again. 429: too many invitations of this address.',
+    note: 'Only an owner, an operator or an admin key invites owners. `link`: to be handed over. `mailed`: another one is sent to the address. 429: too many invitations of this address.',
     body: Type.Object({ email: Email, role: RoleName }),
     output: NewInvitation,
   }),
