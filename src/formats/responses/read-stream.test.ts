@@ -150,6 +150,7 @@ test('an item is read once, whatever its index in the stream and in the final re
   const [calledOne, calledTwo] = [one, two].map(({ call_id, name }) =>
     callPart(call_id, name, '{"a":1}'),
   ) as [object, object];
+  const unnamed = ({ id: _id, ...item }: JsonObject): JsonObject => item;
   const begin = (item: JsonObject, index: number) =>
     sseEvent('response.output_item.added', {
       output_index: index,
@@ -185,6 +186,22 @@ test('an item is read once, whatever its index in the stream and in the final re
       [text, calledOne, calledTwo],
     ],
     'indices from one': [[...whole(message, 1), completed({ output: [message] })], [text]],
+    'indices with a gap, and no ids': [
+      [
+        ...whole(unnamed(message), 1),
+        ...whole(unnamed(message), 3),
+        completed({ output: [unnamed(message), message] }),
+      ],
+      [text, text],
+    ],
+    'one index and one id for all': [
+      [
+        ...whole({ ...one, id: 'x' }, 0),
+        ...whole({ ...two, id: 'x' }, 0),
+        completed({ output: [one, two].map((item) => ({ ...item, id: 'x' })) }),
+      ],
+      [calledOne, calledTwo],
+    ],
     'one index for all, and no final output': [
       [...whole(message, 0), ...whole(one, 0), ...whole(two, 0), completed()],
       [text, calledOne, calledTwo],

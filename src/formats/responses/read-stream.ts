@@ -65,6 +65,7 @@ class ResponseStreamReader extends EventReader {
         break;
       case 'response.output_item.done':
         this.#close(this.#find(payload) ?? this.#queueItem(payload, payload.item), itemOf(payload));
+        this.#items.end(payload);
         break;
       case 'response.completed':
       case 'response.incomplete':
@@ -87,7 +88,7 @@ class ResponseStreamReader extends EventReader {
     this.#start();
     const output = listOf(response.output).map((item, index) => ({ output_index: index, item }));
     // Those of the stream first: several new items may have one id.
-    const streamed = output.map((payload) => this.#find(payload));
+    const streamed = this.#items.findFinal(output);
     for (const [index, payload] of output.entries())
       this.#close(streamed[index] ?? this.#queueItem(payload, payload.item), itemOf(payload));
     // Closing removes an item from the queue.

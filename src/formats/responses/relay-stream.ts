@@ -223,6 +223,7 @@ class ResponseStreamRelay extends AnswerStream {
       if (typeof id === 'string') this.#callIds.set(id, (relayed as { id: string }).id);
     }
     if (type !== 'response.output_item.done') return;
+    this.#places.end(payload);
     if (isSearchDone(item)) this.progress.searches = (this.progress.searches ?? 0) + 1;
     if (typeof index === 'number') this.#items.set(index, relayed);
   }
