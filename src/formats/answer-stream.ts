@@ -8,7 +8,6 @@ import { brokenStream, newProgress } from './stream-progress.ts';
 export class AnswerStream {
   readonly progress: StreamProgress = newProgress();
   protected readonly context: AnswerContext;
-  #before = '';
 
   constructor(context: AnswerContext) {
     this.context = context;
@@ -17,16 +16,6 @@ export class AnswerStream {
   /** Called when the upstream closed: what has not ended by then has broken off. */
   end(): string {
     return this.progress.status === 'running' ? this.breakOff(brokenStream()) : '';
-  }
-
-  /**
-   * Call it with the data of every event. True: the event before it was the same, byte for byte. Where a
-   * part of the answer starts so, the host sends each event twice, and the client would get each text twice.
-   */
-  protected isRepeated(data: string): boolean {
-    const isSame = data === this.#before;
-    this.#before = data;
-    return isSame;
   }
 
   /** Ends the stream without frames: `fail` writes the error. */

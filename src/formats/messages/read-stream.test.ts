@@ -151,6 +151,7 @@ test('a second answer in the stream fails it', () => {
   const text = [blockStart(textPart('')), blockDelta({ type: 'text_delta', text: 'x' })];
   const events = read(start, ...text, start, ...text, blockStop(), end, stop);
   assert.match(failureOf(events), /starts a second time/);
+  assert.match(failureOf(read(start, ...text.flatMap((event) => [event, event]))), /second time/);
   const named = { ...start, message: { ...start.message, id: 'msg_1' } };
   const whole = [...text, blockStop(), end, stop];
   assert.deepEqual(read(named, named, ...whole), read(named, ...whole));

@@ -9,6 +9,7 @@ import { append } from '../../lib/append.ts';
 import { isObject, type JsonObject, objectOf, objectsOf, textOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
+import { LastEvent } from '../last-event.ts';
 import { UnreadableAnswer, type StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { readCitation, readCitations } from './citations.ts';
@@ -41,6 +42,7 @@ type OpenBlock =
 
 class MessageStreamReader extends EventReader {
   readonly #usage = new StreamUsage();
+  readonly #lastEvent = new LastEvent();
   #open: OpenBlock | null = null;
   /** Events of other blocks than the open call. */
   readonly #waiting: JsonObject[] = [];
@@ -65,6 +67,8 @@ class MessageStreamReader extends EventReader {
     if (event === 'terminator') return [];
     if (!event) return this.fail(unreadableEvent(raw.data));
     const type = typeOf(raw, event);
+    if (this.#lastEvent.isRepeated(raw.data) && type === 'content_block_start')
+      return this.fail(repeatedStart());
     switch (type) {
       case 'message_start':
         return this.#readFirstStart(objectOf(event.message));

@@ -5,6 +5,7 @@ import type { ApiError, ErrorContext } from '../../canonical/errors.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { AnswerStream } from '../answer-stream.ts';
+import { LastEvent } from '../last-event.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeError } from './errors.ts';
 import { meterBlock, meterBlockStart, meterDelta, wholeInputOf } from './relay-meter.ts';
@@ -28,6 +29,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 class MessageStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #usage = new StreamUsage();
+  readonly #lastEvent = new LastEvent();
   #hasStarted = false;
   #id: unknown = null;
   /**
@@ -63,7 +65,7 @@ class MessageStreamRelay extends AnswerStream {
     if (event === 'terminator') return '';
     if (!event) return this.breakOff(unreadableEvent(raw.data));
     const type = typeOf(raw, event);
-    if (this.isRepeated(raw.data) && type === 'content_block_start')
+    if (this.#lastEvent.isRepeated(raw.data) && type === 'content_block_start')
       return this.breakOff(repeatedStart());
     return type.startsWith('content_block_')
       ? this.#relayInPlace(raw, event, type)

@@ -6,6 +6,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { isObject, type JsonObject, objectOf, listOf, textOf } from '../../lib/json.ts';
 import type { SseEvent } from '../../lib/sse.ts';
 import { EventReader } from '../event-reader.ts';
+import { LastEvent } from '../last-event.ts';
 import type { StreamReader } from '../format.ts';
 import { readFailure } from './errors.ts';
 import { createItemReader, type ItemReader } from './read-stream-item.ts';
@@ -27,6 +28,7 @@ class ResponseStreamReader extends EventReader {
   /** Only the last event has usage. */
   usageSoFar: Usage | null = null;
   #events: StreamEvent[] = [];
+  readonly #lastEvent = new LastEvent();
   readonly #items = new StreamItems<QueuedItem>();
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
@@ -41,6 +43,9 @@ class ResponseStreamReader extends EventReader {
   protected read(event: SseEvent): readonly StreamEvent[] {
     const message = parseStreamEvent(event);
     if (message === 'unreadable') return this.fail(unreadableEvent(event.data));
+    const isRepeated = this.#lastEvent.isRepeated(event.data);
+    if (isRepeated && message?.type === 'response.output_item.added')
+      return this.fail(repeatedStart());
     return message ? this.#readMessage(message) : [];
   }
 
@@ -52,8 +57,8 @@ class ResponseStreamReader extends EventReader {
     switch (type) {
       case 'response.created': {
         const { id } = responseOf(payload);
-        if (this.#id !== null && id !== this.#id) return this.fail(repeatedStart());
-        this.#id = textOf(id) || null;
+        if (this.#id !== null && (id === '' || id !== this.#id)) return this.fail(repeatedStart());
+        this.#id = textOf(id);
         this.#start();
         break;
       }

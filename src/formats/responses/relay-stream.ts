@@ -6,6 +6,7 @@ import { isObject, type JsonObject, listOf, textOf } from '../../lib/json.ts';
 import { formatSse, type SseEvent } from '../../lib/sse.ts';
 import { editText } from '../edit-json.ts';
 import { AnswerStream } from '../answer-stream.ts';
+import { LastEvent } from '../last-event.ts';
 import type { AnswerContext, StreamPipe } from '../format.ts';
 import { readFailure, writeFailure } from './errors.ts';
 import { emptyReasoningItem, wantsReasoningItem } from './output-item.ts';
@@ -33,6 +34,7 @@ export function relayStream(context: AnswerContext): StreamPipe<SseEvent> {
 class ResponseStreamRelay extends AnswerStream {
   readonly #names: ToolNames | null;
   readonly #wantsText: boolean;
+  readonly #lastEvent = new LastEvent();
   #sequence = 0;
   /** The response as the client last saw it. */
   #response: JsonObject | null = null;
@@ -69,7 +71,7 @@ class ResponseStreamRelay extends AnswerStream {
     if (message === null) return '';
     if (message === 'unreadable') return this.breakOff(unreadableEvent(event.data));
     const { type, payload } = message;
-    if (this.isRepeated(event.data) && type === 'response.output_item.added')
+    if (this.#lastEvent.isRepeated(event.data) && type === 'response.output_item.added')
       return this.breakOff(repeatedStart());
     switch (type) {
       case 'response.completed':

@@ -317,16 +317,20 @@ test('a start that a host sends twice passes once, and that of another answer fa
     };
     assert.equal(statusOf(created!, created!, ...rest), 'finished');
     assert.equal(statusOf(created!, ...rest.slice(0, 5), other, ...rest), 'failed');
+    const unnamed = sseEvent('response.created', { response: { ...response, id: '' } });
+    assert.equal(statusOf(unnamed, ...rest.slice(0, 5), unnamed, ...rest), 'failed');
   }
 });
 
 test('a host that sends each event twice fails the stream', () => {
-  const pipe = relayStream(contextFor());
-  runPipe(
-    pipe,
-    callStream().flatMap((event) => [event, event]),
-  );
-  assert.equal(pipe.progress.status, 'failed');
+  const twice = callStream().flatMap((event) => [event, event]);
+  for (const pipe of [
+    relayStream(contextFor()),
+    openPipe('responses', 'chat', answerContext('chat')),
+  ]) {
+    runPipe(pipe, twice);
+    assert.equal(pipe.progress.status, 'failed');
+  }
 });
 
 test('items of one index get one each, as OpenAI’s SDK demands', async () => {
