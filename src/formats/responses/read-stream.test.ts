@@ -186,6 +186,13 @@ test('an item is read once, whatever its index in the stream and in the final re
       [text, calledOne, calledTwo],
     ],
     'indices from one': [[...whole(message, 1), completed({ output: [message] })], [text]],
+    'a text that only the final response has, at the index of reasoning': [
+      [
+        sseEvent('response.output_item.added', { output_index: 0, item: { type: 'reasoning' } }),
+        completed({ output: [message] }),
+      ],
+      [text],
+    ],
     'indices with a gap, and no ids': [
       [
         ...whole(unnamed(message), 1),

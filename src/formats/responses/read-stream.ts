@@ -33,6 +33,7 @@ class ResponseStreamReader extends EventReader {
   /** Items that have not ended. Only the first may emit events. */
   #queue: QueuedItem[] = [];
   #hasStarted = false;
+  #hasMessage = false;
   #id: string | null = null;
   readonly #has = { calls: false, refusal: false };
 
@@ -94,8 +95,14 @@ class ResponseStreamReader extends EventReader {
     const output = listOf(response.output).map((item, index) => ({ output_index: index, item }));
     // Those of the stream first: several new items may have one id.
     const streamed = this.#items.findFinal(output);
-    for (const [index, payload] of output.entries())
-      this.#close(streamed[index] ?? this.#queueItem(payload, payload.item), itemOf(payload));
+    const hadMessage = this.#hasMessage;
+    for (const [index, payload] of output.entries()) {
+      const item = itemOf(payload);
+      // A text that was not streamed may stand where the stream had reasoning.
+      const isNew = item.type === 'message' && !hadMessage;
+      const known = isNew ? null : streamed[index];
+      this.#close(known ?? this.#queueItem(payload, item), item);
+    }
     // Closing removes an item from the queue.
     for (const queued of this.#queue.slice()) this.#close(queued, {});
     const status = type.slice('response.'.length);
@@ -129,6 +136,7 @@ class ResponseStreamReader extends EventReader {
       waiting: [],
       isDone: false,
     };
+    this.#hasMessage ||= item.type === 'message';
     this.#items.add(payload, queued);
     this.#queue.push(queued);
     return queued;
