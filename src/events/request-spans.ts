@@ -123,7 +123,7 @@ export class RequestSpans {
  * that stands in its place by mistake.
  */
 export function modelNameOf(model: unknown): string | undefined {
-  return typeof model === 'string' && /^(?!tg_|sk-)[\w.:/@+-]{1,200}$/.test(model)
+  return typeof model === 'string' && /^(?!tg_|sk-|gsk_|AIza)[\w.:/@+-]{1,200}$/.test(model)
     ? model
     : undefined;
 }
