@@ -32,7 +32,10 @@ for (const upstream of ['chat', 'messages'] as const)
       for (let index = 0; index < count; index++) {
         const random = new Random(`similar ${upstream} ${client} ${index}`);
         const context = contextOf(client, random);
-        const events = makeStream(sources, random);
+        // A part that starts twice in a row, byte for byte, fails the stream.
+        const events = makeStream(sources, random).filter(
+          ({ data }, at, all) => upstream === 'chat' || data !== all[at - 1]?.data,
+        );
         const isLimited = random.chance(0.2);
         const play = (sent: readonly WireEvent[]) =>
           playEvents({ upstream, client, context, isLimited }, sent);
