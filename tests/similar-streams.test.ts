@@ -32,11 +32,8 @@ for (const upstream of ['chat', 'messages'] as const)
       for (let index = 0; index < count; index++) {
         const random = new Random(`similar ${upstream} ${client} ${index}`);
         const context = contextOf(client, random);
-        // A part that starts twice in a row, byte for byte, fails the stream.
-        const events = makeStream(sources, random).filter(
-          ({ data }, at, all) =>
-            upstream === 'chat' || all.findIndex((other) => other.data === data) === at,
-        );
+        const made = makeStream(sources, random);
+        const events = upstream === 'chat' ? made : withoutRepeated(made);
         const isLimited = random.chance(0.2);
         const play = (sent: readonly WireEvent[]) =>
           playEvents({ upstream, client, context, isLimited }, sent);
@@ -78,6 +75,16 @@ function liveHeapBytes(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   return process.memoryUsage().heapUsed;
+}
+
+/**
+ * A part that starts twice in a row, byte for byte, fails a stream of Messages. The test changes only the
+ * space at an event's end. An event without data is ignored, so it does not stand between two others.
+ */
+function withoutRepeated(events: readonly WireEvent[]): WireEvent[] {
+  return events
+    .filter(({ data }) => data !== '')
+    .filter(({ data }, at, all) => data.trimEnd() !== all[at - 1]?.data.trimEnd());
 }
 
 function makeStream(sources: readonly (readonly WireEvent[])[], random: Random): WireEvent[] {

@@ -1,10 +1,10 @@
-/** The data of a stream's last event. Each stream has one, which sees every event. */
+/** Remembers the last event of a stream. Call `isRepeated` with every event. */
 export class LastEvent {
   #data = '';
 
   /**
-   * True: the event before it was the same, byte for byte. Where a part of the answer starts so, the host
-   * sends each event twice, and the client would get each text twice. Equal deltas are ordinary.
+   * Returns true when the event before it was the same, byte for byte. For the start of a part, this shows a
+   * host that sends each event twice, so that the client would get each text twice. Equal deltas are ordinary.
    */
   isRepeated(data: string): boolean {
     const isSame = data === this.#data;

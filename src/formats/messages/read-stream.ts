@@ -63,12 +63,12 @@ class MessageStreamReader extends EventReader {
   }
 
   protected read(raw: SseEvent): readonly StreamEvent[] {
+    const isRepeated = this.#lastEvent.isRepeated(raw.data);
     const event = parseEvent(raw.data);
     if (event === 'terminator') return [];
     if (!event) return this.fail(unreadableEvent(raw.data));
     const type = typeOf(raw, event);
-    if (this.#lastEvent.isRepeated(raw.data) && type === 'content_block_start')
-      return this.fail(repeatedStart());
+    if (isRepeated && type === 'content_block_start') return this.fail(repeatedStart());
     switch (type) {
       case 'message_start':
         return this.#readFirstStart(objectOf(event.message));

@@ -91,10 +91,10 @@ function withMendedFormats(body: JsonObject): JsonObject {
 function relayFields(body: JsonObject, ignored: Set<string>): Record<string, unknown> {
   const entries: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
+    if (sampling.has(name)) continue;
     const known = Object.hasOwn(verdictTable.request, name)
       ? verdictTable.request[name]
       : undefined;
-    if (sampling.has(name)) continue;
     if (!known || (known.rule !== 'drop' && value !== null)) entries.push([name, value]);
     else if (isAskedFor(value)) ignored.add(name);
   }
@@ -107,7 +107,10 @@ function relayFields(body: JsonObject, ignored: Set<string>): Record<string, unk
   return fields;
 }
 
-/** `fitToModel` adds them. Deleting one would make V8 read, copy and write the object slowly. */
+/**
+ * `fitToModel` adds those that are sent. To copy all and delete some would make the object a dictionary, which
+ * V8 reads, copies and writes slowly.
+ */
 const sampling: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_k']);
 
 const forcedFields = Object.entries(verdictTable.request).flatMap(([name, rule]) =>

@@ -61,12 +61,12 @@ class MessageStreamRelay extends AnswerStream {
 
   push(raw: SseEvent): string {
     if (this.progress.status !== 'running') return '';
+    const isRepeated = this.#lastEvent.isRepeated(raw.data);
     const event = parseEvent(raw.data);
     if (event === 'terminator') return '';
     if (!event) return this.breakOff(unreadableEvent(raw.data));
     const type = typeOf(raw, event);
-    if (this.#lastEvent.isRepeated(raw.data) && type === 'content_block_start')
-      return this.breakOff(repeatedStart());
+    if (isRepeated && type === 'content_block_start') return this.breakOff(repeatedStart());
     return type.startsWith('content_block_')
       ? this.#relayInPlace(raw, event, type)
       : this.#relay(raw, event, type);

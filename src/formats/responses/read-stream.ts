@@ -42,9 +42,9 @@ class ResponseStreamReader extends EventReader {
   }
 
   protected read(event: SseEvent): readonly StreamEvent[] {
+    const isRepeated = this.#lastEvent.isRepeated(event.data);
     const message = parseStreamEvent(event);
     if (message === 'unreadable') return this.fail(unreadableEvent(event.data));
-    const isRepeated = this.#lastEvent.isRepeated(event.data);
     if (isRepeated && message?.type === 'response.output_item.added')
       return this.fail(repeatedStart());
     return message ? this.#readMessage(message) : [];

@@ -67,12 +67,12 @@ class ResponseStreamRelay extends AnswerStream {
 
   push(event: SseEvent): string {
     if (this.progress.status !== 'running') return '';
+    const isRepeated = this.#lastEvent.isRepeated(event.data);
     const message = parseStreamEvent(event);
     if (message === null) return '';
     if (message === 'unreadable') return this.breakOff(unreadableEvent(event.data));
     const { type, payload } = message;
-    if (this.#lastEvent.isRepeated(event.data) && type === 'response.output_item.added')
-      return this.breakOff(repeatedStart());
+    if (isRepeated && type === 'response.output_item.added') return this.breakOff(repeatedStart());
     switch (type) {
       case 'response.completed':
       case 'response.incomplete':
