@@ -123,7 +123,8 @@ export class RequestSpans {
  * that stands in its place by mistake.
  */
 export function modelNameOf(model: unknown): string | undefined {
-  return typeof model === 'string' && /^(?!tg_|sk-|gsk_|AIza)[\w.:/@+-]{1,200}$/.test(model)
+  return typeof model === 'string' &&
+    /^(?!(?:tg|gsk|hf|fw|r8)_|(?:sk|xai|pplx|nvapi|csk)-|AIza)[\w.:/@+-]{1,200}$/.test(model)
     ? model
     : undefined;
 }
