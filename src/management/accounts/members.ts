@@ -120,6 +120,7 @@ async function invite(
   inviter: string,
 ): Promise<NewInvitation> {
   const { email, role } = invitation;
+  /** Stays empty for a repeated request, which makes no invitation. */
   const mails: Mail[] = [];
   const shown = await once.inTransaction(async ({ changes }) => {
     const { id, accountName, token, mailedToken } = await inviteMember(changes, invitation);
